@@ -18,7 +18,7 @@ import pytest
 
 from tray import relay_program
 from tray.ipc import frames
-from tray.ipc.connection import HandedTerminal
+from tray.ipc.connection import CallerTerminal
 from tray.ipc.frames import PREFIX_SIZE
 from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
 from tray.model.decision import Answer
@@ -82,7 +82,7 @@ class Recorder:
         return Answer(stdout=b"neutral")
 
     def control(
-        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
+        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: CallerTerminal
     ) -> Mapping[str, Any]:
         return {}
 

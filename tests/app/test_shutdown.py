@@ -43,7 +43,6 @@ class Fixture:
             self.server,
             self.quit,
             grace=grace,
-            on_begin=lambda: None,
             on_wait=self.waits.set,
             on_end=self.ended.set,
         )

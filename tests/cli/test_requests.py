@@ -83,7 +83,7 @@ def test_without_an_icon_the_way_to_the_page_is_told(live: Live, capsys: pytest.
     live.quit()
     gone = said(capsys, live.home, "status")
 
-    assert "no icon is shown: run `hooktray open`, or ask once more from a terminal" in asked
+    assert "Approve it on the page (`hooktray open`), or set a passphrase: `hooktray passphrase`" in asked
     assert "waiting for you: `hooktray open` shows them." in shown
     assert "waiting for you: start the tray; its menu and `hooktray open` show them." in gone
 

@@ -1,9 +1,8 @@
-"""A hook that a person approves at a real terminal emulator, whose PATH is the hook's from then on."""
+"""A hook that is approved at a real terminal emulator, whose PATH is the hook's from then on."""
 
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from pathlib import Path
 
@@ -12,11 +11,16 @@ from e2e.test_main_job import folder
 from house import PRE_TOOL_USE
 from live import Live
 
+from tray.app import open_stores
+from tray.approvals.passphrase import Passphrase
+from tray.paths import locate
+
 __all__ = ["folder"]
 
 SLOW = 60.0  # seconds on a loaded machine
 XTERM = "/usr/bin/xterm"
-CHALLENGE = re.compile(r"Type (\w{6}) ")
+SECRET = "seven quiet bridges"
+WANTED = "Your Hooktray passphrase (it is not shown):"
 SYSTEM = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -32,16 +36,22 @@ def test_review_shows_the_path_of_the_terminal_that_approved_and_the_hook_runs_w
     (tools / "project-linter").write_text("#!/bin/sh\necho 'linter says no' >&2\nexit 2\n")
     (tools / "project-linter").chmod(0o755)
     (tools / "project-shell").symlink_to("/bin/sh")
-    live.start("--headless")  # with an icon, the tray asks for a click
+    paths = locate(str(live.home))
+    paths.prepare()
+    stores = open_stores(paths, create=True)
+    Passphrase(stores.ledger).set(SECRET, "page")
+    stores.journal.close()
+    live.start("--headless")
 
     command = shlex.join(live.argv("approve", "guard"))
     argv = [XTERM, "-l", "-lf", str(log), "-e", "/bin/sh", "-c", f"{command}; sleep 600"]
     desk.start(argv, env={"PATH": f"{tools}:{SYSTEM}"})
-    asked = desk.wait(lambda: CHALLENGE.search(text_of(log)), SLOW, "the tray asks at the terminal")
+    desk.wait(lambda: WANTED in text_of(log), SLOW, "the command asks at the terminal")
     assert f"    {tools}\n    /usr/local/bin\n" in review(live), "what the terminal names as the whole text"
     assert f"    project-shell: {tools}/project-shell\n" in review(live)
-    desk.run(["xdotool", "type", "--delay", "50", f"{asked[1]}\n"])
+    desk.run(["xdotool", "type", "--delay", "50", f"{SECRET}\n"])
     desk.wait(lambda: live.states() == {"guard": "approved"}, SLOW, "it is approved")
+    assert SECRET not in text_of(log)
 
     environment = {"PATH": SYSTEM}  # the agent's, which finds neither of the two programs
     done = desk.run(

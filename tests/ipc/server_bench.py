@@ -16,7 +16,7 @@ import pytest
 
 from tray.errors import HooktrayError
 from tray.ipc import frames
-from tray.ipc.connection import HandedTerminal
+from tray.ipc.connection import CallerTerminal
 from tray.ipc.pending import AnswerJob, PendingAnswer
 from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
 from tray.model.decision import Answer
@@ -93,7 +93,7 @@ class Recorder:
         return Answer(stdout=b"neutral for " + body) if self.answers_failures else None
 
     def control(
-        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
+        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: CallerTerminal
     ) -> Mapping[str, Any]:
         self.peers.append(peer)
         if request.get("op") == "refuse":

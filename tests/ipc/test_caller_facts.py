@@ -7,9 +7,18 @@ import socket
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
+from desk import wait
+from terminal import Terminal
 
-from tray.ipc.caller_facts import caller_facts, injected_variables, is_connected_to_root
+from tray.ipc.caller_facts import (
+    controlling_device,
+    injected_variables,
+    is_at_console,
+    is_connected_to_root,
+    own_addresses,
+)
 
 pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux shows them")
 NOBODY = 2**31 - 7
@@ -27,7 +36,33 @@ def test_a_connection_to_this_very_machine_is_seen_from_both_ends(family: socket
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows them")
 def test_the_addresses_of_this_machine_are_known() -> None:
-    assert "127.0.0.1" in caller_facts(os.getpid(), lambda pid: False).addresses
+    assert "127.0.0.1" in own_addresses()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows them")
+def test_a_terminal_that_a_program_made_is_not_the_console(tmp_path: Path) -> None:
+    terminal = Terminal(["setsid", "--ctty", "--wait", "cat"], tmp_path, {"PATH": os.environ["PATH"]})
+    try:
+        (command,) = wait(lambda: psutil.Process(terminal.process.pid).children(), 20, "it runs")
+        assert controlling_device(command.pid)
+        assert not is_at_console(command.pid)
+    finally:
+        terminal.type("\x04")  # the end of what it reads
+        terminal.close()
+
+
+@pytest.mark.parametrize(
+    ("major", "minor", "is_console"), [(4, 1, True), (4, 63, True), (4, 0, False), (4, 64, False), (136, 1, False)]
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows them")
+def test_the_console_is_known_by_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, major: int, minor: int, is_console: bool
+) -> None:
+    monkeypatch.setattr("tray.ipc.caller_facts.PROC", tmp_path)
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7" / "stat").write_text(f"7 (a) b) S 1 7 7 {os.makedev(major, minor)} 7")
+
+    assert is_at_console(7) is is_console
 
 
 def test_a_variable_counts_only_when_it_leads_to_files_of_the_users(

@@ -10,11 +10,10 @@ from house import House
 from tray.approvals.callers.person import Judgement
 from tray.approvals.controls import Controls
 from tray.ipc.approval_requests import TerminalReviews
-from tray.ipc.connection import HandedTerminal
+from tray.ipc.connection import CallerTerminal
 from tray.ipc.requests import UserRequests
 from tray.ipc.server import PeerCredentials
 from tray.ipc.slash_command import HooksCommand
-from tray.ipc.terminal import Choice
 
 
 class Nobody:
@@ -26,15 +25,7 @@ class Nobody:
     def shares_files(self, pid: int) -> bool:
         return False
 
-    def confirm(self, pid: int, question: str, *, can_deny: bool = False) -> Choice:
-        raise AssertionError("a prompt has no terminal")
-
-    def confirm_code_here(self, pid: int, handed: HandedTerminal, question: str) -> Choice:
-        raise AssertionError("a prompt has no terminal")
-
-    def confirm_passphrase(
-        self, pid: int, handed: HandedTerminal, question: str, *, can_deny: bool = False
-    ) -> Choice:
+    def confirm(self, pid: int, terminal: CallerTerminal, question: str) -> bool:
         raise AssertionError("a prompt has no terminal")
 
 

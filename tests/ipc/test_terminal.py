@@ -1,240 +1,187 @@
-"""A person at a real terminal: the tray itself asks there, and only the right letters count."""
+"""Commands that need a proof, at a real terminal: only the passphrase counts, and it is never shown."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
 import shlex
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from damage import damage_table
-from desk import wait
 from live import Live
 from plain import Plain
+from terminal import Shell
 from test_trouble import approved
 
 from tray.app import open_stores
-from tray.approvals.controls import TERMINAL
+from tray.approvals.controls import PASSPHRASE, TERMINAL
+from tray.approvals.passphrase import Passphrase
 from tray.paths import locate
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who holds a terminal")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has terminals of another kind")
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
-CHALLENGE = re.compile(r"Type (\w{6}) ")
-# F1 prints what is on the screen into a file, which is put in its place once it is whole: two prints may run at once.
-SCREEN = "*VT100.translations: #override <Key>F1: print-everything()"
-
-
-class Person:
-    """Sits at an xterm of a display of its own, in which `hooktray` runs once."""
-
-    def __init__(self, live: Live, folder: Path) -> None:
-        self._folder = folder
-        self._live = live
-        self._number = self._display()
-
-    def _display(self) -> str:
-        """It stays as it is when its last client leaves; else who comes at that moment is thrown out."""
-        read, write = os.pipe()
-        self._server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1000x700x24", "-noreset", "-nolisten", "tcp"],
-            pass_fds=[write],
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        os.close(write)
-        with open(read) as stream:  # noqa: PTH123 - a pipe
-            return f":{stream.readline().strip()}"
-
-    def opens(self, *argv: str) -> None:
-        """As a desktop starts a terminal: from init, with an environment of its own."""
-        line = shlex.join([sys.executable, "-I", "-m", "tray", "--home", str(self._live.home), *argv])
-        task = self._folder / "task.sh"
-        task.write_text(f"#!/bin/bash\n{line} >{self._folder}/said 2>&1\necho $? >{self._folder}/code\n")
-        task.chmod(0o755)
-        self.screen = self._folder / "screen"
-        self.screen.unlink(missing_ok=True)
-        (self._folder / "code").unlink(missing_ok=True)
-        printer = f"cat >{self.screen}.$$ && mv {self.screen}.$$ {self.screen}"
-        xterm = ["xterm", "-geometry", "140x40", "-xrm", f"*printerCommand: {printer}", "-xrm", SCREEN]
-        own = f"PATH={os.environ['PATH']} HOME={self._folder} DISPLAY={self._number}"
-        subprocess.run(
-            ["setsid", "sh", "-c", f"env -i {own} {shlex.join([*xterm, '-e', str(task)])} >/dev/null 2>&1 &"],
-            check=True,
-        )
-
-    def reads(self) -> str:
-        """What the terminal shows, once a challenge is there."""
-
-        def shown() -> str:
-            self._xdotool("key", "F1")
-            text = self.screen.read_text(errors="replace") if self.screen.exists() else ""
-            return text if CHALLENGE.search(text) else ""
-
-        return wait(shown, 60, "the question")
-
-    def types(self, text: str) -> None:
-        self._xdotool("type", text)
-        self._xdotool("key", "Return")
-
-    def said(self) -> tuple[int, str]:
-        code = self._folder / "code"
-        wait(lambda: code.exists() and code.read_text(), 80, "the command has ended")  # the tray gives 60
-        return int(code.read_text()), (self._folder / "said").read_text()
-
-    def leaves(self) -> None:
-        self._server.terminate()
-        self._server.wait(60)
-
-    def _xdotool(self, *argv: str) -> None:
-        subprocess.run(["xdotool", *argv], env={**os.environ, "DISPLAY": self._number}, check=False)
+SECRET = "seven quiet bridges"
+WANTED = "Your Hooktray passphrase (it is not shown):"
 
 
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[Live]:
+    """A tray without an icon, whose passphrase is set."""
     plain = Plain(tmp_path)
-    live = Live.fresh(plain, tmp_path, configuration=GUARD)
+    live = Live.fresh(plain, tmp_path, configuration=GUARD, starts=False)
     live.script("guard.sh", "exit 0")
+    paths = locate(str(live.home))
+    paths.prepare()
+    stores = open_stores(paths, create=True)
+    Passphrase(stores.ledger).set(SECRET, "page")
+    stores.journal.close()
+    live.start()
     yield live
     plain.close()
 
 
 @pytest.fixture
-def person(live: Live, tmp_path: Path) -> Iterator[Person]:
-    person = Person(live, tmp_path)
-    yield person
-    person.leaves()
+def shell(live: Live, tmp_path: Path) -> Iterator[Shell]:
+    shell = Shell(live.argv(), tmp_path, "bash", "--norc", "--noediting")
+    yield shell
+    assert SECRET not in shell.text
+    shell.close()
 
 
-def test_a_person_approves_at_a_terminal_where_there_is_no_icon(live: Live, person: Person) -> None:
-    person.opens("approve", "tool_before", "./guard.sh")
+def confirms(shell: Shell, *words: str, typed: str = SECRET) -> str:
+    """Run a command, read what it asks, and type; returns what was asked."""
+    before = shell.text.count(WANTED)
+    shell.runs(*words)
+    shell.wait(WANTED, before + 1)
+    shown = " ".join(shell.text.split())
+    shell.types(typed)
+    return shown
 
-    shown = person.reads()
+
+def ledger(live: Live) -> list[tuple[str, str, str]]:
+    with sqlite3.connect(locate(str(live.home)).database) as rows:
+        found = rows.execute("SELECT act, key, way FROM ledger ORDER BY seq").fetchall()
+    rows.close()
+    return [(act, key.rpartition("#")[2], way) for act, key, way in found if key != "setting:passphrase"]
+
+
+def test_the_whole_review_is_shown_before_the_passphrase_approves(live: Live, shell: Shell) -> None:
+    shown = confirms(shell, "approve", "tool_before", "./guard.sh")
+
     assert "./guard.sh" in shown
     assert "before each tool call" in shown
     assert "| exit 0" in shown, "the whole script"
-    person.types(_challenge(shown))
-
-    assert person.said()[0] == 0
+    shell.wait("done, recorded as `passphrase`")
     assert live.states() == {"guard": "approved"}
-    (approved,) = open_stores(locate(str(live.home)), create=False).ledger.in_order()
-    assert approved.channel == TERMINAL
+    assert ledger(live) == [("approve", "guard", PASSPHRASE)]
 
 
-def test_a_person_who_has_read_it_denies_at_the_same_question(live: Live, person: Person) -> None:
-    person.opens("approve", "guard")
-
-    found = re.search(r"to approve, (\w{6}) to deny", person.reads())
-    assert found
-    person.types(found[1])
-
-    code, said = person.said()
-    assert (code, said.startswith("Deny guard ")) == (0, True)
-    assert live.states() == {"guard": "denied"}
-
-
-def test_a_person_approves_all_hooks_of_the_file_and_is_told_of_a_test_run_that_failed(
-    live: Live, person: Person
-) -> None:
+def test_all_hooks_of_the_file_are_approved_and_a_test_run_that_failed_is_shown(live: Live, shell: Shell) -> None:
     live.configure({"hooks": [*GUARD["hooks"], {"name": "broken", "event": "tool_before", "command": "./broken.sh"}]})
     assert live.states() == {"guard": "pending", "broken": "pending"}, "the tray has looked"
     live.script("broken.sh", "exit 7")
 
-    person.opens("approve", "--source", str(locate(str(live.home)).config))
-    shown = person.reads()
-    assert "| exit 7" in shown, shown
-    person.types(_challenge(shown))
+    shown = confirms(shell, "approve", "--source", str(locate(str(live.home)).config))
 
-    code, said = person.said()
-    assert code == 0
-    assert "guard: Its test run went well" in said
-    assert "broken: Its test run failed: exit 7" in said
-    assert "Undo: hooktray revoke --last broken" in said
+    assert "| exit 7" in shown
+    shell.wait("guard: Its test run went well")
+    shell.wait("broken: Its test run failed: exit 7")
+    shell.wait("Undo: hooktray revoke --last broken")
     assert live.states() == {"guard": "approved", "broken": "approved"}
 
 
-def test_a_person_gives_a_hook_a_withheld_variable_with_its_approval(live: Live, person: Person) -> None:
-    person.opens("approve", "--env", "MY_TOKEN", "guard")
-    shown = person.reads()
-    assert "It gets MY_TOKEN of each agent's environment with that." in shown
-    person.types(_challenge(shown))
+def test_a_hook_gets_a_withheld_variable_with_its_approval(live: Live, shell: Shell) -> None:
+    shown = confirms(shell, "approve", "--env", "MY_TOKEN", "guard")
 
-    assert person.said()[0] == 0
-    (approved,) = open_stores(locate(str(live.home)), create=False).ledger.in_order()
-    assert (approved.hook.name, approved.granted) == ("guard", ("MY_TOKEN",))
+    assert "It gets MY_TOKEN of each agent's environment with that." in shown
+    shell.wait("done, recorded as `passphrase`")
+    (hook,) = open_stores(locate(str(live.home)), create=False).ledger.in_order()
+    assert (hook.hook.name, hook.granted) == ("guard", ("MY_TOKEN",))
     asked = live.cli("revoke", "--env", "MY_TOKEN", "guard").stdout.decode()
     assert "Withhold MY_TOKEN from guard: only a person can do that" in asked
     assert "is given to no hook" in live.cli("approve", "--env", "LD_PRELOAD", "guard").stderr.decode()
 
 
-def test_a_person_approves_all_unchanged_hooks_at_a_terminal_where_there_is_no_icon(
-    live: Live, person: Person
-) -> None:
-    approved(live)
-    live.quit()
-    damage_table(locate(str(live.home)).database, "journal")
-    live.start()
-    assert live.states() == {"guard": "pending"}
-    assert "all approvals are gone" in live.cli_json("status")[0]["problem"]
-
-    person.opens("approve", "unchanged")
-    shown = person.reads()
-    assert "1 hook waits with exactly the content that was approved before" in shown
-    person.types(_challenge(shown))
-
-    assert person.said()[0] == 0
-    assert live.states() == {"guard": "approved"}
-    assert live.cli_json("status")[0]["problem"] is None
-    nothing = live.cli("approve", "unchanged")
-    assert (nothing.returncode, "no hook waits whose content" in nothing.stderr.decode()) == (1, True)
-
-
-def test_a_person_confirms_a_setting_at_a_terminal_where_there_is_no_icon(live: Live, person: Person) -> None:
+def test_a_setting_is_confirmed(live: Live, shell: Shell) -> None:
     live.configure(GUARD | {"without_tray": "allow"})
     waits = {"check": "configuration", "name": "without_tray", "health": "attention"}
     assert waits.items() <= _finding(live, "without_tray").items()
     assert "waits for your approval" in live.cli("approve", "without_tray").stdout.decode()  # without a terminal
 
-    person.opens("approve", "without_tray")
-    shown = person.reads()
+    shown = confirms(shell, "approve", "without_tray")
+
     assert "without_tray: allow" in shown
-    person.types(_challenge(shown))
-
-    assert person.said()[0] == 0
+    shell.wait("done, recorded as `passphrase`")
     assert _finding(live, "without_tray") == {}
-    with sqlite3.connect(locate(str(live.home)).database) as rows:
-        found = rows.execute("SELECT act, way FROM ledger WHERE key = 'setting:without_tray'").fetchall()
-    rows.close()
-    assert found == [("approve", TERMINAL)]
-    again = live.cli("approve", "without_tray").stderr.decode()
-    assert "is confirmed already" in again
+    assert ledger(live) == [("approve", "setting:without_tray", PASSPHRASE)]
+    assert "is confirmed already" in live.cli("approve", "without_tray").stderr.decode()
 
 
-@pytest.mark.parametrize("typed", ["", "aaaaaa"])
-def test_nothing_but_the_letters_switches_hooks_off(live: Live, person: Person, typed: str) -> None:
-    person.opens("off")
+@pytest.mark.parametrize("typed", ["", "a wild guess"])
+def test_nothing_but_the_passphrase_switches_hooks_off(live: Live, shell: Shell, typed: str) -> None:
+    confirms(shell, "off", typed=typed)
 
-    person.reads()
-    person.types(typed)
-
-    code, said = person.said()
-    assert (code, "nothing was changed" in said) == (1, True)
+    shell.wait("not confirmed, nothing was changed")
     assert live.cli_json("status")[0]["enabled"] is True
 
 
-def test_without_a_terminal_it_is_asked_for_and_the_reason_is_said(live: Live) -> None:
+def test_to_deny_needs_no_proof(live: Live) -> None:
+    live.configure(GUARD | {"without_tray": "allow"})
+
+    hook, setting = live.cli("deny", "guard"), live.cli("deny", "without_tray")
+
+    assert (hook.returncode, setting.returncode) == (0, 0), hook.stderr + setting.stderr
+    assert hook.stdout.startswith(b"Deny guard ")
+    assert live.states() == {"guard": "denied"}
+    assert ledger(live) == [("deny", "guard", TERMINAL), ("deny", "setting:without_tray", TERMINAL)]
+
+
+def test_after_a_loss_neither_a_terminal_nor_a_denial_decides_anything(live: Live, shell: Shell) -> None:
+    approved(live)
+    live.quit()
+    damage_table(locate(str(live.home)).database, "journal")
+    live.start()
+    assert live.states() == {"guard": "pending"}
+
+    shell.runs("passphrase")
+    shell.wait("a first passphrase cannot be set here: approvals were lost")
+    shell.runs("approve", "unchanged")
+    shell.wait("1 hook waits for your approval")
+    shell.runs("deny", "guard")
+    shell.wait("Deny guard")
+
+    assert "at this machine's own console" in " ".join(shell.text.split())
+    assert live.states() == {"guard": "pending"}
+    assert "all approvals are gone" in live.cli_json("status")[0]["problem"]
+
+
+@pytest.mark.parametrize("how", ["no terminal", "background"])
+def test_where_nobody_can_type_it_waits_in_the_menu(live: Live, shell: Shell, how: str) -> None:
     before = live.cli_json("status")[0]["pending"]
 
-    done = live.cli("off").stdout.decode()
+    if how == "background":
+        shell.types(f"{shlex.join([*live.argv(), 'off'])} &")
+        shell.wait("run it in the foreground of a terminal")
+        done = shell.text
+    else:
+        done = live.cli("off").stdout.decode()
 
-    assert "only a person can do that" in done
-    assert "Not here: it has no terminal" in done
+    assert "Switch hooks off: only a person can do that" in done
+    assert "run it in the foreground of a terminal, which asks for your passphrase" in " ".join(done.split())
     assert live.cli_json("status")[0]["pending"] == before + 1
+
+
+def test_ctrl_c_leaves_all_as_it_is_and_the_terminal_echoes_again(live: Live, shell: Shell) -> None:
+    confirms(shell, "off", typed="half a guess\x03")
+    shell.types("echo back-$((40 + 2))")
+    shell.wait("back-42")
+
+    shell.wait("echo back-$((40 + 2))")
+    assert "half a guess" not in shell.text
+    assert live.switch().enabled is True
 
 
 @pytest.mark.parametrize(
@@ -248,9 +195,3 @@ def test_a_near_name_is_offered(live: Live, argv: tuple[str, ...], remedy: str) 
 def _finding(live: Live, name: str) -> dict[str, str]:
     said = live.cli("doctor", "--static", "--json").stdout.splitlines()
     return next((one for one in map(json.loads, said) if one["name"] == name), {})
-
-
-def _challenge(shown: str) -> str:
-    found = CHALLENGE.search(shown)
-    assert found
-    return found[1]

@@ -1,20 +1,22 @@
-"""Terminals without a person, second part: where nothing above the caller is an agent any more, or seems to be."""
+"""Terminals that a program made, second part: where nothing above the caller is an agent any more, or seems to be."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import shutil
-import socket
 import subprocess
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from torture.terminals import DRIVER, PATIENCE, Way, answer, wait_for
+from ssh_server import ssh_server
 
-FALSE_TERMINAL = Path(__file__).with_name("false_terminal.c")
+from torture.terminals import DRIVER, Way, wait_for
+
 NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+SBIN = f"/usr/sbin:{os.environ['PATH']}"
+FORGED = "203.0.113.7 5000 198.51.100.2 22"  # a login from another machine
 # What a service manager gives to those that it starts.
 SERVICE = ["INVOCATION_ID=0123456789abcdef0123456789abcdef", "JOURNAL_STREAM=8:12345", "SYSTEMD_EXEC_PID=1"]
 SPOOL = (
@@ -77,23 +79,12 @@ def on_the_terminal_of_another(argv: Sequence[str], folder: Path) -> None:
     subprocess.run([*DRIVER, "--borrow", *argv], check=False, timeout=60)
 
 
-def with_a_false_terminal(argv: Sequence[str], folder: Path) -> None:
-    """A library in the command itself says that a socket is a terminal, and is one."""
-    library = folder / "false_terminal.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, FALSE_TERMINAL, "-ldl"], check=True, timeout=60)
-    ours, theirs = socket.socketpair()
-    with ours:
-        with theirs:
-            side = theirs.fileno()
-            process = subprocess.Popen(
-                argv, stdin=side, stdout=side, stderr=side, env={**os.environ, "LD_PRELOAD": str(library)}
-            )
-        answer(ours.fileno(), ours.fileno())
-    try:
-        process.wait(PATIENCE)
-    finally:
-        process.kill()  # nothing to one that has ended
-        process.wait()
+def ssh_to_itself(argv: Sequence[str], folder: Path) -> None:
+    """A login with the user's own key, which says that it came from another machine."""
+    with ssh_server(folder) as server:
+        login = [shutil.which("ssh") or "ssh", *server.login[1:]]
+        line = f"SSH_CONNECTION={shlex.quote(FORGED)} exec {shlex.join(argv)}"
+        subprocess.run([*DRIVER, *login, line], check=False, timeout=60)
 
 
 def missing() -> list[str]:
@@ -103,8 +94,8 @@ def missing() -> list[str]:
         said.append("systemd-run: no service manager of a user is here; a daemon of the same shape was tried")
     if not namespaces():
         said.append("a terminal in namespaces of its own: they cannot be made here")
-    if not shutil.which("gcc"):
-        said.append("a false terminal by LD_PRELOAD: there is no C compiler here")
+    if not shutil.which("sshd", path=SBIN):
+        said.append("a login to this machine by ssh: there is no sshd here")
     return said
 
 
@@ -112,4 +103,4 @@ def daemons() -> tuple[Way, ...]:
     """Those of them that this machine can try."""
     found: tuple[Way, ...] = (by_a_scheduler, by_a_service_manager, on_the_terminal_of_another)
     found += (in_a_namespace,) if namespaces() else ()
-    return found + ((with_a_false_terminal,) if shutil.which("gcc") else ())
+    return found + ((ssh_to_itself,) if shutil.which("sshd", path=SBIN) else ())

@@ -1,25 +1,22 @@
-"""Makes a terminal, runs a command there and types the challenge: `drive.py [--hide | --borrow] ARGV`."""
+"""Makes a terminal, runs a command there and types guesses, or the passphrase: `drive.py [--borrow|--right] ARGV`."""
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-NOT_DUMPABLE = 4  # PR_SET_DUMPABLE
-
 
 def main(argv: list[str]) -> None:
-    from torture.terminals import on_anothers_pty, on_pty
+    from torture.terminals import SECRET, on_anothers_pty, on_pty
 
     if argv[0] == "--borrow":
         on_anothers_pty(argv[1:])
         return
-    if argv[0] == "--hide":
-        argv = argv[1:]
-        ctypes.CDLL(None).prctl(NOT_DUMPABLE, 0)
+    if argv[0] == "--right":
+        on_pty(argv[1:], SECRET)
+        return
     on_pty(argv)
 
 

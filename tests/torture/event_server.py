@@ -12,7 +12,7 @@ from house import House
 from tray.app.start import SWITCH_INTERVAL
 from tray.engine.pipeline import Engine
 from tray.engine.user_questions import EngineResponse
-from tray.ipc.connection import HandedTerminal
+from tray.ipc.connection import CallerTerminal
 from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
@@ -39,7 +39,7 @@ class Service:
         return Answer()
 
     def control(
-        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
+        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: CallerTerminal
     ) -> Mapping[str, Any]:
         return {}
 

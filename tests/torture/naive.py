@@ -1,18 +1,15 @@
-"""The gate that others have: whoever types the challenge at something that looks like a terminal is a person."""
+"""The gate that others have: whoever types at something that looks like a terminal is a person."""
 
 from __future__ import annotations
 
+import getpass
 import sys
 from pathlib import Path
 
 
 def main(granted: Path) -> None:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return
-    with open("/dev/tty", "r+b", buffering=0) as terminal:  # noqa: PTH123 - a device
-        terminal.write(b"Type s3cr3t to do it: ")
-        if terminal.read(64).strip() == b"s3cr3t":
-            granted.touch()
+    if sys.stdin.isatty() and sys.stdout.isatty() and getpass.getpass("Your password (it is not shown): "):
+        granted.touch()
 
 
 if __name__ == "__main__":

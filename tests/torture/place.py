@@ -13,8 +13,10 @@ from typing import Any
 from live import Live
 from plain import Plain
 
+from torture.terminals import SECRET
 from tray.app import Stores, build_catalog, open_stores
 from tray.approvals.consent import Consent
+from tray.approvals.passphrase import KEY, Passphrase
 from tray.ipc import frames
 from tray.paths import Paths, locate
 
@@ -30,6 +32,8 @@ REQUESTS: tuple[Mapping[str, Any], ...] = (
     {"op": "pause", "seconds": 3600},
     {"op": "deny", "hook": "guard"},
 )
+# What an agent types at a terminal. To deny takes no proof, and grants nothing.
+COMMANDS = ("approve guard", "off", "revoke kept", "pause 1h", "passphrase", "passphrase forget")
 
 
 @dataclass
@@ -40,6 +44,7 @@ class Place:
     plain: Plain
     folder: Path
     approved: frozenset[str]
+    passphrase: str = ""  # its hash
 
     @classmethod
     def made(cls, plain: Plain, folder: Path, configuration: Mapping[str, Any] = CONFIGURATION) -> Place:
@@ -55,11 +60,21 @@ class Place:
         return place
 
     def held(self) -> bool:
-        """Nothing was granted: the one waits, the others are in force, and hooks are on."""
+        """Nothing was granted: the one waits, the others are in force, hooks are on, the passphrase is as it was."""
         kept = self.stores()
         state = kept.switch.state()
         wanted = {self.key(name) for name in self.approved}
-        return set(kept.ledger.state.approved) == wanted and state.enabled and not state.pauses
+        is_same = kept.ledger.state.setting_texts.get(KEY, "") == self.passphrase
+        return set(kept.ledger.state.approved) == wanted and state.enabled and not state.pauses and is_same
+
+    def set_passphrase(self) -> None:
+        """As the user does on the page."""
+        self.live.quit()
+        stores = self.stores()
+        Passphrase(stores.ledger).set(SECRET, "page")
+        self.passphrase = self.stores().ledger.state.setting_texts[KEY]
+        stores.journal.close()
+        self.live.start()
 
     def stores(self) -> Stores:
         return open_stores(self.paths, create=False)

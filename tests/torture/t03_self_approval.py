@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from plain import Plain
 
@@ -14,8 +12,8 @@ from torture.daemons import daemons, missing
 from torture.frame import Tally
 from torture.offline import offline
 from torture.page_attempts import at_the_page, browser
-from torture.place import HERE, PYTHON, REQUESTS, Place, fresh
-from torture.terminals import WAYS, Way
+from torture.place import COMMANDS, HERE, PYTHON, Place, fresh
+from torture.terminals import DRIVER, WAYS, Way
 
 TITLE = "self-approval by an agent"
 
@@ -32,6 +30,9 @@ def torture(tally: Tally) -> None:
                 tally, place
             )  # while this process, which has the page open, is not an agent: it sends no event yet
             list(pool.map(lambda way: _control(tally, way), ways))
+            list(pool.map(lambda way: _try(tally, place, way, "passphrase"), ways))  # a first one
+            place.set_passphrase()
+            list(pool.map(lambda command: _below(tally, place, command), (*COMMANDS, "deny guard")))
             for _ in range(tally.many(1, 5)):
                 list(pool.map(lambda one: _try(tally, place, *one), _tries(tally, ways)))
             for round_ in range(tally.many(1, 25)):
@@ -47,11 +48,11 @@ def torture(tally: Tally) -> None:
     tally.not_run.append("what takes a program of the user's own at his desktop (docs/security.md): xdotool, ptrace")
 
 
-def _tries(tally: Tally, ways: tuple[Way, ...]) -> list[tuple[Way, Mapping[str, Any]]]:
-    """Every way with every request; in the quick form with one, each with another."""
+def _tries(tally: Tally, ways: tuple[Way, ...]) -> list[tuple[Way, str]]:
+    """Every way with every command; in the quick form with one, each with another."""
     if tally.full:
-        return [(way, request) for way in ways for request in REQUESTS]
-    return [(way, REQUESTS[number % len(REQUESTS)]) for number, way in enumerate(ways)]
+        return [(way, command) for way in ways for command in COMMANDS]
+    return [(way, COMMANDS[number % len(COMMANDS)]) for number, way in enumerate(ways)]
 
 
 def _control(tally: Tally, way: Way) -> None:
@@ -60,6 +61,13 @@ def _control(tally: Tally, way: Way) -> None:
     tally.control(way.__name__, (folder / "granted").exists())
 
 
-def _try(tally: Tally, place: Place, way: Way, request: Mapping[str, Any]) -> None:
-    way(place.asks(request), fresh(tally.folder / f"{way.__name__}-{request['op']}"))
-    tally.attack(f"{way.__name__}: {request['op']}", place.held())
+def _try(tally: Tally, place: Place, way: Way, command: str) -> None:
+    way(place.live.argv(*command.split()), fresh(tally.folder / f"{way.__name__}-{command.replace(' ', '-')}"))
+    tally.attack(f"{way.__name__}: {command}", place.held())
+
+
+def _below(tally: Tally, place: Place, command: str) -> None:
+    """At a terminal, with the right passphrase, below an agent."""
+    argv = [*DRIVER, "--right", *place.live.argv(*command.split())]
+    place.plain.run(place.as_agent(argv), timeout=60)
+    tally.attack(f"below the agent: {command}", place.held() and place.live.states()["guard"] == "pending")

@@ -15,7 +15,7 @@ from torture.frame import Tally
 from torture.trays import LONG
 from tray.errors import HooktrayError, IpcError
 from tray.ipc import frames, sockets
-from tray.ipc.connection import HandedTerminal, PeerCredentials
+from tray.ipc.connection import CallerTerminal, PeerCredentials
 from tray.ipc.server import DisconnectSignal, IpcServer
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
@@ -47,7 +47,7 @@ class Porch:
         return Answer()
 
     def control(
-        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
+        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: CallerTerminal
     ) -> Mapping[str, Any]:
         self.met.append(peer.uid)
         return {"done": "in"}

@@ -1,4 +1,4 @@
-"""Terminals without a person: each way runs a command on one and types whatever challenge appears there."""
+"""Terminals that a program made: each way runs a command on one, and types a guess at each passphrase it is asked."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 PATIENCE = 20.0  # seconds until a way gives up
-CHALLENGE = re.compile(rb"Type (\w{6})")
+PROMPT = re.compile(rb"not\s+shown(?:\)|):|Once\s+more:")  # a narrow screen breaks lines
+GUESS = "a guess of an agent's"
+SECRET = "seven quiet bridges"
 DRIVER = [sys.executable, "-I", "-S", str(Path(__file__).with_name("drive.py"))]
 Way = Callable[[Sequence[str], Path], None]
 
 
-def answer(read: int, write: int) -> None:
-    """Read until the end, and type the challenge back."""
-    seen, typed, until = b"", False, time.monotonic() + PATIENCE
+def answer(read: int, write: int, line: str = GUESS) -> None:
+    """Read until the end, and type the line each time that a passphrase is asked for."""
+    seen, typed, until = b"", 0, time.monotonic() + PATIENCE
     while time.monotonic() < until:
         if not select.select([read], [], [], 0.2)[0]:
             continue
@@ -36,21 +38,20 @@ def answer(read: int, write: int) -> None:
         if not part:
             return
         seen += part
-        found = CHALLENGE.search(seen)
-        if found and not typed:
-            typed = True
+        while typed < len(PROMPT.findall(seen)):
+            typed += 1
             with contextlib.suppress(OSError):
-                os.write(write, found[1] + b"\n")
+                os.write(write, f"{line}\n".encode())
 
 
-def on_pty(argv: Sequence[str]) -> None:
+def on_pty(argv: Sequence[str], line: str = GUESS) -> None:
     pid, master = pty.fork()
     if pid == 0:
         try:
             os.execv(argv[0], list(argv))
         finally:
             os._exit(1)
-    answer(master, master)
+    answer(master, master, line)
     os.close(master)
     os.waitpid(pid, 0)
 
@@ -116,51 +117,8 @@ def nohup(argv: Sequence[str], folder: Path) -> None:
     subprocess.run(["/usr/bin/nohup", *DRIVER, *argv], check=False, timeout=60, stdout=subprocess.DEVNULL)
 
 
-def hidden(argv: Sequence[str], folder: Path) -> None:
-    """Whoever holds the terminal lets nobody look at it."""
-    subprocess.run([*DRIVER, "--hide", *argv], check=False, timeout=60)
-
-
-def called_like_a_terminal(argv: Sequence[str], folder: Path) -> None:
-    """Python under the name of a terminal program."""
-    disguise = folder / "xterm"
-    # By another process: a fork of a neighbouring thread would hold our copy open, and so keep it from being run.
-    subprocess.run(["cp", Path(sys.executable).resolve(), disguise], check=True, timeout=60)
-    home = {"PYTHONHOME": sys.base_prefix}
-    subprocess.run([disguise, "-S", DRIVER[-1], *argv], check=False, timeout=60, env=home)
-
-
-def named_like_a_login(argv: Sequence[str], folder: Path) -> None:
-    subprocess.run(["sshd: you@pts/0", *DRIVER[1:], *argv], executable=sys.executable, check=False, timeout=60)
-
-
-def below_a_login_shell(argv: Sequence[str], folder: Path) -> None:
-    subprocess.run([*DRIVER, "/bin/bash", "-l", "-c", f"{shlex.join(argv)}; true"], check=False, timeout=60)
-
-
 def script(argv: Sequence[str], folder: Path) -> None:
     piped(["script", "-qec", shlex.join(argv), "/dev/null"])
-
-
-def script_without_environment(argv: Sequence[str], folder: Path) -> None:
-    piped(["/usr/bin/env", "-i", "/usr/bin/script", "-qec", shlex.join(argv), "/dev/null"])
-
-
-def script_in_script(argv: Sequence[str], folder: Path) -> None:
-    inner = shlex.join(["script", "-qec", shlex.join(argv), "/dev/null"])
-    piped(["script", "-qec", inner, "/dev/null"])
-
-
-def expect(argv: Sequence[str], folder: Path) -> None:
-    program = (
-        f"log_user 0; set timeout {PATIENCE:g}; spawn -noecho {' '.join(argv)}\n"
-        'expect -re {Type (\\w+)} { send "$expect_out(1,string)\\r"; expect eof }'
-    )
-    subprocess.run(["expect", "-c", program], check=False, timeout=60, stdout=subprocess.DEVNULL)
-
-
-def socat(argv: Sequence[str], folder: Path) -> None:
-    piped(["socat", "-", f"EXEC:{shlex.join(argv)},pty,setsid,ctty,stderr"])
 
 
 def tmux(argv: Sequence[str], folder: Path) -> None:
@@ -169,23 +127,7 @@ def tmux(argv: Sequence[str], folder: Path) -> None:
         [*at, "-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", *_told(argv, folder)],
         folder,
         lambda: subprocess.run([*at, "capture-pane", "-p"], capture_output=True, check=False).stdout,
-        lambda word: subprocess.run([*at, "send-keys", word, "Enter"], capture_output=True, check=False),
-    )
-
-
-def screen(argv: Sequence[str], folder: Path) -> None:
-    at = ["screen", "-S", f"torture{os.getpid()}{folder.name}"]
-    shot = folder / "shot"
-
-    def look() -> bytes:
-        done = subprocess.run([*at, "-X", "hardcopy", str(shot)], capture_output=True, check=False)
-        return shot.read_bytes() if shot.exists() and not done.returncode else b""
-
-    _multiplexed(
-        [*at, "-c", "/dev/null", "-dm", *_told(argv, folder)],
-        folder,
-        look,
-        lambda word: subprocess.run([*at, "-X", "stuff", f"{word}\n"], capture_output=True, check=False),
+        lambda word: subprocess.run([*at, "send-keys", "-l", f"{word}\n"], capture_output=True, check=False),
     )
 
 
@@ -198,13 +140,13 @@ def _multiplexed(
     start: Sequence[str], folder: Path, look: Callable[[], bytes], type_: Callable[[str], object]
 ) -> None:
     subprocess.run(start, check=False, timeout=60, capture_output=True, env={**os.environ, "TERM": "xterm"})
-    typed = False
+    typed = 0
 
     def over() -> bool:
         nonlocal typed
-        if not typed and (found := CHALLENGE.search(look())):
-            typed = True
-            type_(found[1].decode())
+        if typed < len(PROMPT.findall(look())):
+            typed += 1
+            type_(GUESS)
         return (folder / "done").exists()
 
     wait_for(over)
@@ -220,19 +162,10 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 WAYS: tuple[Way, ...] = (
-    below_a_login_shell,
-    called_like_a_terminal,
-    expect,
     handed_to_init,
-    hidden,
     in_a_new_session,
-    named_like_a_login,
     nohup,
-    screen,
     script,
-    script_in_script,
-    script_without_environment,
-    socat,
     spawned,
     tmux,
     without_environment,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -13,14 +15,17 @@ from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker
 from tray.approvals.controls import Controls
 from tray.ipc.approval_requests import TerminalReviews
-from tray.ipc.passphrase_change import PassphraseChange
+from tray.ipc.passphrase_change import PassphraseChange, TrayFacts
 from tray.ipc.requests import UserRequests
 from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
+from tray.store.lost_guards import LostGuards
 from tray.web.page import WebPage
 
 if TYPE_CHECKING:
     from tray.ipc.health import TrayHealth
+
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 class CommandAnswers:
@@ -41,27 +46,29 @@ class CommandAnswers:
         keep_records: Callable[[], None],
     ) -> None:
         self._core = core
-        self._terminals = TerminalPrompt(trust.has_agent_ancestor, controls.passphrase)
+        prompt = TerminalPrompt(trust.has_agent_ancestor, controls.passphrase)
+        tray = TrayFacts(
+            heard_from_agents=self._heard_from_agents,
+            has_desktop=lambda: bool(icon_name()) or _has_display(),
+            is_state_lost=self._is_state_lost,
+        )
         requests = UserRequests(
             controls,
             icon_name,
-            self._terminals,
+            prompt,
             TerminalReviews(core.stores.copies, core.paths.state / "reviews"),
             page.open,
             health,
             trust.may_open_page,
             lambda words: session_focus.go_now(sessions.find(words)),
-            PassphraseChange(self._terminals, controls, self._heard_from_agents),
+            PassphraseChange(prompt, controls, tray),
             keep_records,
             page.write_link,
             self._report,
+            self._is_state_lost,
         )
         self.answer = requests.answer
         self.answer_slash_command = HooksCommand(controls, requests, doctor.summary)
-
-    def close(self) -> None:
-        """End the questions at terminals."""
-        self._terminals.close()
 
     def _report(self, request: Mapping[str, object], health: Callable[[], TrayHealth]) -> Mapping[str, object]:
         from tray.app.reports import Reports  # not needed to start
@@ -72,3 +79,13 @@ class CommandAnswers:
         """Whether an agent was ever connected or sent an event: such an agent may type into a terminal, too."""
         core = self._core
         return bool(core.agents.count or core.stores.journal.count() or connected_agents(core.paths))
+
+    def _is_state_lost(self) -> bool:
+        """Whether approvals were lost, and the user has not reviewed that."""
+        database = self._core.stores.database
+        return LostGuards(database).load() is not None or database.damage() is not None
+
+
+def _has_display() -> bool:
+    """Whether a browser that the tray opens can be seen."""
+    return sys.platform != "linux" or any(os.environ.get(name) for name in DISPLAYS)

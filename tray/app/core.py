@@ -25,7 +25,7 @@ from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
 from tray.execution.command import BackgroundProcesses
 from tray.execution.known_agents import KnownAgents
-from tray.ipc.connection import HandedTerminal
+from tray.ipc.connection import CallerTerminal
 from tray.ipc.server import IpcServer, PeerCredentials
 from tray.model.event import Event
 from tray.paths import Paths
@@ -39,7 +39,6 @@ log = logging.getLogger(__name__)
 class UserInterface(Protocol):
     """What the core calls of the icon, the alerts, the page and the answers to commands."""
 
-    def begin_quit(self) -> None: ...
     def stop_icon(self) -> None: ...
     def show_waiting(self) -> None: ...
     def journal_problem(self, text: str) -> None: ...
@@ -49,7 +48,7 @@ class UserInterface(Protocol):
     def question_opened(self, question: UserQuestion) -> None: ...
     def question_closed(self, question: UserQuestion, result: QuestionResult) -> None: ...
     def answer_command(
-        self, request: Mapping[str, object], peer: PeerCredentials, terminal: HandedTerminal | None
+        self, request: Mapping[str, object], peer: PeerCredentials, terminal: CallerTerminal | None
     ) -> Mapping[str, object]: ...
     def answer_slash_command(self, words: tuple[str, ...], agent: str) -> str: ...
 
@@ -93,7 +92,6 @@ class TrayCore:
             self.server,
             self.shutdown_state,
             grace=grace,
-            on_begin=lambda: self.ui.begin_quit(),
             on_wait=lambda: self.work.post(lambda: self.ui.show_waiting()),
             on_end=lambda: self.ui.stop_icon(),
         )

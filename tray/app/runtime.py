@@ -109,7 +109,7 @@ class App:
         self._events.page = self._page
 
     def _make_answers(self) -> None:
-        self._answers = CommandAnswers(
+        answers = CommandAnswers(
             self._core,
             self._controls,
             self._click_trust,
@@ -121,8 +121,8 @@ class App:
             icon_name=self._icon_name,
             keep_records=self._state_watch.keep_records,
         )
-        self.answer_command = self._answers.answer
-        self.answer_slash_command = self._answers.answer_slash_command
+        self.answer_command = answers.answer
+        self.answer_slash_command = answers.answer_slash_command
 
     def _make_state_watch(self, folder: StateFolder) -> None:
         self._offline_rows = OfflineRows(
@@ -318,7 +318,6 @@ class App:
         self._shutdown_state.begin()
         self._shutdown_state.end_hooks()
         self._first_start.close()
-        self._answers.close()
         self._core.server.close()
         self._watch.close()
         self._connections.close()
@@ -338,9 +337,6 @@ class App:
         self._state_watch.close()
         self._loop.close()
         faulthandler.cancel_dump_traceback_later()
-
-    def begin_quit(self) -> None:
-        self._answers.close()
 
     def stop_icon(self) -> None:
         self._icon.stop()

@@ -17,7 +17,7 @@ from tray.engine.ports import Defer
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import EngineResponse
 from tray.execution.known_agents import KnownAgents
-from tray.ipc.connection import HandedTerminal
+from tray.ipc.connection import CallerTerminal
 from tray.ipc.server import DisconnectSignal, PeerCredentials
 from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Decision, Record
@@ -28,7 +28,7 @@ from tray.threads import ThrottledCall
 MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
 LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 records
 
-AnswerCommand = Callable[[Mapping[str, object], PeerCredentials, HandedTerminal], Mapping[str, object]]
+AnswerCommand = Callable[[Mapping[str, object], PeerCredentials, CallerTerminal], Mapping[str, object]]
 
 
 class TrayService:

@@ -39,8 +39,8 @@ class StoppableServer(Protocol):
 class GracefulShutdown:
     """`request` from anywhere, also from a signal handler; after a second request, hooks end at once.
 
-    It works on a thread of its own, so that the icon goes on meanwhile. It calls `on_begin` first, `on_wait` when
-    hooks still run, and `on_end` when none does any more.
+    It works on a thread of its own, so that the icon goes on meanwhile. It calls `on_wait` when hooks
+    still run, and `on_end` when none does any more.
     """
 
     def __init__(
@@ -49,12 +49,11 @@ class GracefulShutdown:
         shutdown_state: ShutdownState,
         *,
         grace: float = GRACE,
-        on_begin: Callable[[], object],
         on_wait: Callable[[], object],
         on_end: Callable[[], object],
     ) -> None:
         self._listener, self._shutdown_state, self._grace = listener, shutdown_state, grace
-        self._on_begin, self._on_wait, self._on_end = on_begin, on_wait, on_end
+        self._on_wait, self._on_end = on_wait, on_end
         # A queue of C code: a signal handler that interrupts itself would wait for ever for the lock of an Event.
         self._requests: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="quit", daemon=True)
@@ -82,7 +81,6 @@ class GracefulShutdown:
         """First by themselves, then by force; a connection is closed only after the processes behind it are gone."""
         until = time.monotonic() + self._grace
         self._shutdown_state.begin()
-        self._on_begin()
         self._listener.stop_accepting()
         if self._listener.is_busy:
             log.info("quitting: hooks that an agent waits for have %g s to finish", self._grace)

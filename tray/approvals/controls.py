@@ -21,7 +21,7 @@ from tray.lazy_dataclass import replace
 from tray.store.switch import Switch, SwitchState
 from tray.text import sanitise
 
-TERMINAL = "terminal (weak)"  # the channel of what was typed at a terminal; a click in the tray is the strong one
+TERMINAL = "terminal"  # the channel of what a command does without a proof
 PASSPHRASE = "passphrase"  # the channel of what the passphrase confirmed
 COMMANDS = frozenset({TERMINAL, PASSPHRASE})
 MENU_UNDO = COMMANDS | {FILE}  # channels whose changes can also be undone in the menu

@@ -68,14 +68,14 @@ COMMANDS = (
         "requests:approve",
         "Approve a hook, or confirm a setting: you confirm it here, in the tray's menu or on the page.",
     ),
-    UserCommand("deny", "requests:deny", "Reject a hook: you confirm it here, or in the tray's menu."),
+    UserCommand("deny", "requests:deny", "Reject a hook or a setting."),
     UserCommand(
         "revoke", "requests:revoke", "Take a hook's approval back: you confirm it here, or in the tray's menu."
     ),
     UserCommand(
         "passphrase",
         "requests:passphrase",
-        "Set, change or forget the passphrase, which confirms what you ask for in terminals that agents can read.",
+        "Set, change or forget the passphrase, which confirms what you ask for at a terminal.",
     ),
     UserCommand(
         "approvals export",

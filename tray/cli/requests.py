@@ -1,7 +1,6 @@
 """The commands that send requests to the running tray: on, off, pause, approve, revoke, deny, passphrase, open.
 
-All but `on` and `open` need a person: the tray asks the person at this terminal, which it writes to and reads from
-by itself.
+What loosens needs the passphrase: the tray sends the question, this command shows it and sends what was typed.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from tray.errors import HooktrayError
 from tray.language import say
 from tray.paths import Paths
 
-TIMEOUT = 75.0  # seconds: the tray may ask a person at this terminal, for 60 seconds
-CHANGE_TIMEOUT = 600.0  # seconds: three lines, of which each may take 180
+TIMEOUT = 75.0  # seconds, besides those in which the user types
 
 HOOK_HELP = (
     "The event, and the hook's command, URL or name; a setting; or `unchanged`: all that were approved before."
@@ -111,7 +109,7 @@ def passphrase(
         Forget | None, Argument(metavar="forget", help="Forget it; without this word, set or change it.")
     ] = None,
 ) -> None:
-    _ask(paths, {"op": "passphrase", "forget": action is Forget.FORGET}, CHANGE_TIMEOUT)
+    _ask(paths, {"op": "passphrase", "forget": action is Forget.FORGET})
 
 
 def _approval(words: Sequence[str], env: Sequence[str], source: str) -> Mapping[str, object]:
@@ -128,12 +126,12 @@ def _approval(words: Sequence[str], env: Sequence[str], source: str) -> Mapping[
     return {"op": "approve", "event": event, "hook": hook, "env": list(env)}
 
 
-def _ask(paths: Paths, request: Mapping[str, object], timeout: float = TIMEOUT) -> None:
-    """Send what needs a person; the tray asks at this terminal."""
+def _ask(paths: Paths, request: Mapping[str, object]) -> None:
+    """Send what may need the passphrase, which is asked for at this terminal."""
     from tray.ipc.client import ask
 
     paths.prepare()
-    show_answer(ask(paths.socket, request, timeout))
+    show_answer(ask(paths.socket, request, TIMEOUT))
 
 
 def _send(paths: Paths, request: Mapping[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""`hooktray review`: a hook as a person reads it before approving. At a terminal, the tray asks below it."""
+"""`hooktray review`: a hook as its user reads it before approving; at a terminal, the passphrase approves it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _review(paths: Paths, word: str) -> tuple[str, str]:
 
 
 def _is_decided(paths: Paths, key: str) -> bool:
-    """Whether the tray showed all of it here and asked; not where it does not run, or could not ask here."""
+    """Whether all of it was shown here with the question; not where no tray runs, or it could not be asked here."""
     from tray.ipc.client import ask, send_request
 
     try:

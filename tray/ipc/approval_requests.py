@@ -11,7 +11,7 @@ from tray.agents.protocol import spec
 from tray.approvals.batch import ApprovalBatch, button_label, render_batch, summary_lines, write_batch
 from tray.approvals.catalog import REMOVED, HookState, command_or_url
 from tray.approvals.consent import require_readable
-from tray.approvals.controls import COMMANDS, Controls
+from tray.approvals.controls import PASSPHRASE, Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.search_path import terminal_path
 from tray.approvals.variables import require_grantable
@@ -29,14 +29,13 @@ UNCHANGED = "unchanged"  # the word for all hooks that were approved before
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserRequest:
-    """What is asked for. `run` gets the channel on which a person agreed, and returns what came of it besides."""
+    """What is asked for. `run` gets the channel on which it was confirmed, and returns what came of it besides."""
 
     summary: str
     question: str
     run: Callable[[str], str | None]
-    tightens: bool = False  # the code is enough wherever it comes from
+    tightens: bool = False  # needs no proof, only that no agent asks
     in_menu: str = ""  # the reply where the menu shows it already
-    deny: UserRequest | None = None  # what a person can choose at the terminal in its place
 
 
 class TerminalReviews:
@@ -100,7 +99,7 @@ class ApprovalRequests:
         shown = self._controls.with_path(one, path)
 
         def approve(channel: str) -> str:
-            digest, used = (shown.digest, path) if channel in COMMANDS else (one.digest, "")
+            digest, used = (shown.digest, path) if channel == PASSPHRASE else (one.digest, "")
             self._controls.approve(one.key, digest, channel, used, env)
             return self._controls.describe_trial(one.key, TRIAL_TIMEOUT)
 
@@ -116,7 +115,6 @@ class ApprovalRequests:
             question=question,
             run=approve,
             in_menu=say("{name} waits for your approval", name=one.hook.name) if one.waiting and not env else "",
-            deny=self._denial(one, question) if one.waiting else None,
         )
 
     def _grant(self, one: HookState, env: tuple[str, ...]) -> UserRequest:
@@ -218,12 +216,9 @@ class ApprovalRequests:
         if setting := self._setting(request):
             return self._confirm(setting, yes=False)
         one = require_readable(self._find(request))
-        return self._denial(one, say("Hooktray: turn this down?") + f"\n\n{self._reviews.hook(one)}")
-
-    def _denial(self, one: HookState, question: str) -> UserRequest:
         return UserRequest(
             summary=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
-            question=question,
+            question=say("Hooktray: turn this down?") + f"\n\n{self._reviews.hook(one)}",
             tightens=True,
             run=lambda channel: self._controls.deny(one.key, one.digest, channel),
         )

@@ -1,63 +1,49 @@
-"""What the kernel shows of a caller: its ancestors, its terminal, and who holds that terminal's other end (Linux)."""
+"""What the system shows of a caller: its ancestors, its terminal, and from where it logged in (Linux)."""
 
 from __future__ import annotations
 
 import os
 import re
-import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from tray.approvals.callers.person import (
-    INJECTION_VARIABLES,
-    NAME_VARIABLES,
-    CallerFacts,
-    ControllingTerminal,
-    ProcessFacts,
-)
+from tray.approvals.callers.person import ProcessFacts
+from tray.text.words import word_set
 
 PROC = Path("/proc")
 MAX_DEPTH = 64
-PTY_MAJORS = range(136, 144)  # major numbers of what a program makes and holds the other end of
-CONSOLE_MAJOR = 4  # the machine's own terminals
+CONSOLE_MAJOR, CONSOLES = 4, range(1, 64)  # numbers of the machine's own terminals, /dev/tty1 …
 IPV4_MAPPED = "0000000000000000FFFF0000"  # before an IPv4 address in the table of IPv6
 SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/opt/", "/snap/", "/nix/store/", "/gnu/store/")
-
-
-def caller_facts(pid: int, is_untrusted: Callable[[int], bool]) -> CallerFacts:
-    """The facts about the caller `pid`. `is_untrusted` knows the processes below agents and hooks."""
-    if sys.platform != "linux" or pid <= 0:
-        return CallerFacts(uid=0)
-    uid = os.getuid()
-    caller = process_chain(pid)
-    if not caller:
-        return CallerFacts(uid=uid)
-    device = _device(pid)
-    terminal = _terminal(device, uid) if device else None
-    own = {one.pid for one in caller}
-    beside = tuple(_agents_at_terminal(device, own, is_untrusted)) if device else ()
-    heads = [caller[0], *(chain[0] for chain in (terminal.holders if terminal else ()))]
-    return CallerFacts(
-        uid=uid,
-        caller=caller,
-        terminal=terminal,
-        agent_pids=frozenset(one.pid for one in heads if is_untrusted(one.pid)),
-        terminal_agents=beside,
-        addresses=frozenset(_addresses()),
-        local_login=uid != 0 and is_connected_to_root(uid),
-        other_namespace=not shares_files(pid),
-    )
+# Let foreign code into a program of a desktop, before it has begun.
+INJECTION_VARIABLES = word_set(
+    "GI_TYPELIB_PATH GIO_EXTRA_MODULES GJS_PATH GTK3_MODULES GTK_MODULES GTK_PATH LD_AUDIT LD_LIBRARY_PATH "
+    "LD_PRELOAD PERL5LIB PERL5OPT QML2_IMPORT_PATH QML_IMPORT_PATH QT_PLUGIN_PATH URXVT_PERL_LIB"
+)
+# Those of them that may name files without their folder, which the system's own folders then have.
+NAME_VARIABLES = word_set("GTK3_MODULES GTK_MODULES LD_AUDIT LD_PRELOAD PERL5OPT")
 
 
 def shares_files(pid: int) -> bool:
-    """Whether the process sees the same files and processes as we do."""
+    """Whether the process sees the same files and processes as the tray does."""
     return all(_namespace(pid, kind) == _namespace(os.getpid(), kind) for kind in ("mnt", "pid"))
 
 
 def controlling_device(pid: int) -> int:
-    """The number of its terminal; 0 when it has none, or is not shown to us."""
-    return _device(pid)
+    """The number of its terminal; 0 when it has none, or the system does not show it."""
+    try:
+        return int(_stat(pid)[4])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def is_at_console(pid: int) -> bool:
+    """Whether its terminal is one of the machine's own, which no program holds."""
+    if sys.platform != "linux":
+        return False
+    device = controlling_device(pid)
+    return os.major(device) == CONSOLE_MAJOR and os.minor(device) in CONSOLES
 
 
 def other_platform_origin(pid: int, is_untrusted: Callable[[int], bool]) -> str:
@@ -103,9 +89,6 @@ def read_process(pid: int) -> ProcessFacts | None:
         uid=uid,
         name=Path(program).name or _comm(pid),
         command=tuple(_arguments(pid)),
-        session=int(fields[3]),
-        group=int(fields[2]),
-        foreground=int(fields[5]),
         environment=None if environment is None else frozenset(environment),
         injected=injected_variables(environment or {}),
         is_system=_is_system(pid, program) if program else uid == 0 or _is_privileged(pid),
@@ -154,74 +137,12 @@ def start_time(pid: int) -> str:
         return ""
 
 
-def is_in_foreground(pid: int, since: str) -> bool:
-    """Whether it is still the same process, in the foreground of its terminal."""
-    try:
-        fields = _stat(pid)
-    except OSError:
-        return False
-    return fields[19] == since and fields[2] == fields[5] and fields[0] not in "ZX"
-
-
-def _device(pid: int) -> int:
-    try:
-        return int(_stat(pid)[4])
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def _terminal(device: int, uid: int) -> ControllingTerminal | None:
-    """The device by its number; a name that leads to another device is none."""
-    if sys.platform == "win32":
-        return None
-    if os.major(device) in PTY_MAJORS:
-        number = (os.major(device) - PTY_MAJORS.start) * 256 + os.minor(device)
-        path = Path(f"/dev/pts/{number}")
-    elif os.major(device) == CONSOLE_MAJOR:
-        number, path = -1, Path(f"/dev/tty{os.minor(device)}")
-    else:
-        return None
-    try:
-        found = path.lstat()
-    except OSError:
-        return None
-    if not stat.S_ISCHR(found.st_mode) or found.st_rdev != device:
-        return None
-    holders = tuple(process_chain(pid) for pid in _pty_holders(number)) if number >= 0 else ()
-    return ControllingTerminal(
-        path=str(path), is_own_user=found.st_uid == uid, is_console=number < 0, holders=holders
-    )
-
-
-def _pty_holders(number: int) -> Iterator[int]:
-    """The processes that have the other end of this terminal open, as far as we are shown."""
-    for pid in _pids():
-        if any(_is_pty_master(pid, fd, number) for fd in _list_folder(PROC / str(pid) / "fd")):
-            yield pid
-
-
-def _is_pty_master(pid: int, fd: str, number: int) -> bool:
-    try:
-        if not os.readlink(PROC / str(pid) / "fd" / fd).endswith("ptmx"):  # noqa: PTH115 - one of thousands
-            return False
-        found = re.search(rb"tty-index:\s*(\d+)", (PROC / str(pid) / "fdinfo" / fd).read_bytes())
-    except OSError:
-        return False
-    return found is not None and int(found[1]) == number
-
-
-def _agents_at_terminal(device: int, own: set[int], is_untrusted: Callable[[int], bool]) -> Iterator[str]:
-    """The agents, and what belongs to them, at the same terminal."""
-    for pid in _pids():
-        if pid not in own and _device(pid) == device and is_untrusted(pid):
-            yield f"{_comm(pid)} ({pid})"
-
-
-def _addresses() -> Iterator[str]:
+def own_addresses() -> frozenset[str]:
+    """The addresses of this machine."""
     import psutil
 
-    for found in psutil.net_if_addrs().values():
-        yield from (one.address.partition("%")[0] for one in found)
+    found = psutil.net_if_addrs().values()
+    return frozenset(one.address.partition("%")[0] for interface in found for one in interface)
 
 
 def is_connected_to_root(uid: int, root: int = 0) -> bool:
@@ -242,19 +163,8 @@ def _connections() -> Iterator[tuple[str, str, str]]:
                 yield ours.removeprefix(IPV4_MAPPED), theirs.removeprefix(IPV4_MAPPED), rest[3]
 
 
-def _pids() -> Iterator[int]:
-    return (int(name) for name in _list_folder(PROC) if name.isdigit())
-
-
-def _list_folder(folder: Path) -> list[str]:
-    try:
-        return os.listdir(folder)  # noqa: PTH208 - only names, thousands of them
-    except OSError:
-        return []
-
-
 def _stat(pid: int) -> list[str]:
-    """What follows the name: state, parent, group, session, terminal, the terminal's group …"""
+    """What follows the name: state, parent, group, session, terminal …"""
     return (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tray.errors import IpcError
 from tray.ipc import frames, sockets
-from tray.ipc.command_terminal import CommandTerminal, own_terminal
+from tray.ipc.command_terminal import ask_hidden, has_terminal
 from tray.ipc.frames import FrameError
 
 TIMEOUT = 5.0  # seconds
@@ -17,15 +18,21 @@ HUNG_HINT = "it may be hung or of another version: end it and start `hooktray ru
 
 
 def ask(path: Path, request: Mapping[str, object], timeout: float) -> Mapping[str, object]:
-    """The same for a request that needs a person: the tray may ask the one at our terminal."""
-    with own_terminal() as terminal:
-        return send_request(path, {**request, "terminal": terminal is not None}, timeout, terminal)
+    """The same for a request that needs a proof: the tray may ask the user at the command's terminal."""
+    can_ask = has_terminal()
+    return send_request(path, {**request, "terminal": can_ask}, timeout, ask_hidden if can_ask else None)
 
 
 def send_request(
-    path: Path, request: Mapping[str, object], timeout: float = TIMEOUT, terminal: CommandTerminal | None = None
+    path: Path,
+    request: Mapping[str, object],
+    timeout: float = TIMEOUT,
+    ask_user: Callable[[str], str] | None = None,
 ) -> Mapping[str, object]:
-    """The tray's reply. IpcError when no tray listens at `path`, does not reply, or refuses."""
+    """The tray's reply. IpcError when no tray listens at `path`, does not reply, or refuses.
+
+    `ask_user` shows a question of the tray's and returns the answer; the time that this takes does not count.
+    """
     until = time.monotonic() + timeout
     connection, token = _connect(path)
     with connection:
@@ -34,8 +41,10 @@ def send_request(
             connection.sendall(frames.encode_control(request, token))
             frames.decode_ack(_receive(connection, frames.ACK_SIZE, until))
             start = _receive(connection, 1, until)
-            while terminal is not None and start in terminal.questions:
-                terminal.serve(connection, start)
+            while ask_user is not None and start == frames.QUESTION:
+                asked = time.monotonic()
+                _answer_question(connection, ask_user, until)
+                until += time.monotonic() - asked
                 start = _receive(connection, 1, until)
             start += _receive(connection, frames.REPLY_SIZE - 1, until)
             rest = _receive(connection, frames.answer_size(start) - frames.REPLY_SIZE, until)
@@ -44,6 +53,13 @@ def send_request(
         except (OSError, FrameError) as error:
             raise IpcError(f"the tray broke off: {error}", hint="its log says why: `hooktray paths`") from error
     return _reply(start + rest)
+
+
+def _answer_question(connection: socket.socket, ask_user: Callable[[str], str], until: float) -> None:
+    size = frames.question_size(frames.QUESTION + _receive(connection, frames.QUESTION_SIZE - 1, until))
+    typed = ask_user(_receive(connection, size, until).decode("utf-8", "replace"))
+    with contextlib.suppress(ConnectionError):  # the tray no longer waits: its reply is there
+        connection.sendall(f"{typed}\n".encode())
 
 
 def _connect(path: Path) -> tuple[socket.socket, str]:

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from tray.ipc import frames
-from tray.ipc.dialogue import RemoteDialogue
 from tray.ipc.frames import FrameHeader, FramePrefix
 from tray.ipc.sockets import CREDENTIALS
 from tray.model.decision import EMPTY_ANSWER, Answer
@@ -25,6 +24,7 @@ CHUNK = 64 * 1024  # bytes of one read: room for more than 128 KB comes from the
 FIRST_READ = 32 * 1024  # bytes that are read at first: most frames fit, and room for more costs the system more
 STALL_TIMEOUT = 10.0  # seconds without progress until a caller is given up
 FRAME_TIMEOUT = 60.0  # seconds that a whole frame may take, however steadily it drips in
+LINE_LIMIT = 1024  # bytes of a line that is typed at a command's terminal
 
 
 if sys.platform == "linux":
@@ -66,41 +66,24 @@ def peer_credentials(connection: socket.socket) -> PeerCredentials:
     return PeerCredentials(connection.getsockopt(local, peer_pid), uid)
 
 
-class HandedTerminal:
-    """The terminal of a command, which it hands over once the tray asks for it."""
+class CallerTerminal:
+    """The terminal of a command, which shows a question there and sends back what its user types."""
 
-    def __init__(self, connection: socket.socket, peer: PeerCredentials, signal: DisconnectSignal) -> None:
+    def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._signal = signal
-        self._peer = peer
 
-    def take(self) -> int | None:
-        """The descriptor, which the caller closes; None when the command has none."""
-        if sys.platform == "win32" or self._connection.family != socket.AF_UNIX:
-            return None
-        self._connection.settimeout(STALL_TIMEOUT)
-        try:
-            self._connection.sendall(frames.TERMINAL_WANTED)
-            # Hooks start meanwhile, and must not inherit it.
-            flags = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-            _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1, flags)
-        except OSError as error:
-            raise ClientDisconnected from error
-        for descriptor in descriptors:
-            os.set_inheritable(descriptor, False)
-        return descriptors[0] if descriptors else None
-
-    def remote(self, timeout: float) -> RemoteDialogue | None:
-        """By way of the command, where its terminal cannot be handed over."""
-        if sys.platform != "win32" and self._connection.family == socket.AF_UNIX:
-            return None
-        return RemoteDialogue(self._connection, timeout, f"process {self._peer.pid}")
-
-    def fileno(self) -> int:
-        return self._signal.fileno()
-
-    def is_gone(self) -> bool:
-        return self._signal.is_set()
+    def ask(self, text: str, timeout: float) -> str:
+        """The line that was typed; "" when no whole one came in time, or the command has gone."""
+        until, typed = time.monotonic() + timeout, b""
+        with contextlib.suppress(OSError):
+            self._connection.settimeout(timeout)
+            self._connection.sendall(frames.encode_question(text))
+            while not typed.endswith(b"\n") and len(typed) < LINE_LIMIT and (left := until - time.monotonic()) > 0:
+                self._connection.settimeout(left)
+                if not (part := self._connection.recv(LINE_LIMIT)):
+                    break
+                typed += part
+        return typed.decode("utf-8", "replace").rstrip("\r\n") if typed.endswith(b"\n") else ""
 
 
 class ClientConnection:
@@ -144,8 +127,8 @@ class ClientConnection:
         return self.peer
 
     @cached_property
-    def terminal(self) -> HandedTerminal:
-        return HandedTerminal(self._connection, self.peer, self)
+    def terminal(self) -> CallerTerminal:
+        return CallerTerminal(self._connection)
 
     @property
     def is_complete(self) -> bool:

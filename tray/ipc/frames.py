@@ -5,10 +5,8 @@ Header:         "key=value" NUL …  NUL  "NAME=value" NUL …   (keys: agent ev
 To the relay:   b"A"  u32 milliseconds it may wait in all        before anything that takes time
                 b"R"  exit code (one byte)  u32 size of stdout  u32 size of stderr  stdout  stderr
 
-Before the reply to a control frame whose request has `terminal`, the tray may ask the command's user:
-                b"T"  wants the command's terminal: the command answers b"t" with the descriptor (SCM_RIGHTS), or b"n"
-                b"W"  u32 size  text    to be shown              where no terminal can be handed over
-                b"L", b"S"              wants the line that the user types, shown or hidden: the line with its end
+Before the reply to a control frame whose request has `terminal`, the tray may ask the command's user, repeatedly:
+                b"S"  u32 size  text    to be shown; the command answers with the line that is typed, and its end
 
 Numbers are big-endian. A control body is a JSON object, and so is the stdout of its answer.
 """
@@ -28,17 +26,18 @@ from tray.model.decision import EMPTY_ANSWER, Answer
 MAGIC = b"HKT1"
 EVENT = b"E"
 CONTROL = b"C"
-TERMINAL_WANTED, TERMINAL_HERE = b"T", b"t"
-TERMINAL_WRITE, TERMINAL_LINE, TERMINAL_SECRET = b"W", b"L", b"S"
+QUESTION = b"S"
 HEADER_LIMIT = 1024 * 1024
 CONTROL_LIMIT = 1024 * 1024
 
 _PREFIX = struct.Struct(">4scIQ")
 _ACK = struct.Struct(">cI")
 _REPLY = struct.Struct(">cBII")
+_QUESTION = struct.Struct(">cI")
 PREFIX_SIZE = _PREFIX.size
 ACK_SIZE = _ACK.size
 REPLY_SIZE = _REPLY.size
+QUESTION_SIZE = _QUESTION.size
 _ID = lazy_pattern(r"[0-9A-Za-z_-]{1,64}")
 _U32 = 2**32 - 1
 ACK_CACHE_SIZE = 64
@@ -154,6 +153,16 @@ def decode_ack(data: bytes) -> int:
     if len(data) != ACK_SIZE or data[:1] != b"A":
         raise FrameError(f"expected an acknowledgement, got {data[:ACK_SIZE]!r}")
     return int(_ACK.unpack(data)[1])
+
+
+def encode_question(text: str) -> bytes:
+    data = text.encode("utf-8", "replace")
+    return _QUESTION.pack(QUESTION, len(data)) + data
+
+
+def question_size(data: bytes) -> int:
+    """The size of the text that follows these `QUESTION_SIZE` bytes."""
+    return int(_QUESTION.unpack(data)[1])
 
 
 def encode_answer(answer: Answer) -> bytes:

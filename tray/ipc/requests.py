@@ -1,4 +1,4 @@
-"""The requests of the CLI. `on` is done at once; the rest needs a person, at the caller's terminal or in the menu."""
+"""The requests of the CLI. `on` and `deny` are done at once; the rest needs the passphrase or a click."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from tray.approvals.callers.person import Judgement, Proof
 from tray.approvals.controls import PASSPHRASE, TERMINAL, Controls
 from tray.errors import HooktrayError
 from tray.ipc.approval_requests import ApprovalRequests, TerminalReviews, UserRequest
-from tray.ipc.connection import HandedTerminal, PeerCredentials
-from tray.ipc.terminal import Choice
+from tray.ipc.connection import CallerTerminal, PeerCredentials
 from tray.language import count, phrase, say
 from tray.model.event import EventKind
 from tray.text import sanitise
@@ -26,28 +25,19 @@ COMMAND_LINE = "command line"
 EVENT_KINDS = frozenset(kind.value for kind in EventKind)
 GRANTED = "tray, asked for at a command line"
 WHERE_TO_DECIDE = phrase("open the tray's menu, Approvals, or run `hooktray open`")
-HOW_TO_SET = phrase(
-    "set one with `hooktray passphrase` in a terminal of your desktop or where you logged in, in the tray's menu or "
-    "on the page"
-)
-NO_ICON = phrase(
-    "no icon is shown: run `hooktray open`, or ask once more from a terminal where you logged in yourself"
-)
-
+NO_ICON = phrase("no icon is shown: run `hooktray open`")
+NO_PASSPHRASE = phrase("Approve it in the menu or on the page, or set a passphrase: `hooktray passphrase`")
+NO_PASSPHRASE_NO_ICON = phrase("Approve it on the page (`hooktray open`), or set a passphrase: `hooktray passphrase`")
 
 _NO_HEALTH: TrayHealth = {}
 
 
-class PersonPrompt(Protocol):
-    """Judges a caller by its pid, and asks a person at its terminal."""
+class PassphrasePrompt(Protocol):
+    """Judges a caller by its pid, and asks for the passphrase at its terminal."""
 
     def judge(self, pid: int) -> Judgement: ...
     def shares_files(self, pid: int) -> bool: ...
-    def confirm(self, pid: int, question: str, *, can_deny: bool = False) -> Choice: ...
-    def confirm_code_here(self, pid: int, handed: HandedTerminal, question: str) -> Choice: ...
-    def confirm_passphrase(
-        self, pid: int, handed: HandedTerminal, question: str, *, can_deny: bool = False
-    ) -> Choice: ...
+    def confirm(self, pid: int, terminal: CallerTerminal, question: str) -> bool: ...
 
 
 class UserRequests:
@@ -57,17 +47,19 @@ class UserRequests:
         self,
         controls: Controls,
         icon: Callable[[], str],
-        terminal: PersonPrompt,
+        prompt: PassphrasePrompt,
         reviews: TerminalReviews,
         open_page: Callable[[], Path],
         health: Callable[[], TrayHealth] = lambda: _NO_HEALTH,
         may_open: Callable[[int], bool] = lambda pid: True,
         focus: Callable[[str], str] = str,
-        change_passphrase: Callable[[int, HandedTerminal, bool], str] = lambda pid, handed, forget: "",
+        change_passphrase: Callable[[int, CallerTerminal, bool], str] = lambda pid, terminal, forget: "",
         keep_records: Callable[[], None] = lambda: None,
         write_link: Callable[[], tuple[Path, int]] = lambda: (Path(), 0),
         report: Callable[[Mapping[str, object], Callable[[], TrayHealth]], Mapping[str, object]] = lambda *_: {},
+        is_state_lost: Callable[[], bool] = lambda: False,
     ) -> None:
+        self._is_state_lost = is_state_lost
         self._report = report
         self._keep_records = keep_records
         self._change_passphrase = change_passphrase
@@ -78,17 +70,14 @@ class UserRequests:
         self._open_page = open_page
         self._write_link = write_link
         self._icon = icon
-        self._terminal = terminal
-        self._approvals = ApprovalRequests(controls, reviews, terminal.shares_files)
+        self._prompt = prompt
+        self._approvals = ApprovalRequests(controls, reviews, prompt.shares_files)
 
     def answer(
-        self, request: Mapping[str, object], peer: PeerCredentials, terminal: HandedTerminal | None = None
+        self, request: Mapping[str, object], peer: PeerCredentials, terminal: CallerTerminal | None = None
     ) -> Mapping[str, object]:
-        """Never raises for what a caller sends; an unknown request is an error in its answer.
-
-        `terminal` is what the command passes if its request has one.
-        """
-        handed = terminal if request.get("terminal") is True else None
+        """Never raises for what a caller sends; an unknown request is an error in its answer."""
+        terminal = terminal if request.get("terminal") is True else None
         op = str(request.get("op"))
         try:
             if op in IMMEDIATE:
@@ -98,21 +87,21 @@ class UserRequests:
             if op == "open":
                 return self.open(peer.pid, elsewhere=request.get("elsewhere") is True)
             if op == "passphrase":
-                return self.passphrase(request, peer.pid, handed)
+                return self.passphrase(request, peer.pid, terminal)
             if op == "focus":
                 return self.focus(str(request.get("session") or ""), peer.pid)
-            make_request = NEEDS_PERSON.get(op)
+            make_request = NEEDS_PROOF.get(op)
             request = {**request, "pid": peer.pid}
             if make_request is None:
                 unknown = say("unknown request {op}", op=repr(op))
                 return {"error": unknown, "hint": say("update hooktray on both sides")}
-            return self._decide(make_request(self, request), peer.pid, handed)
+            return self._decide(make_request(self, request), peer.pid, terminal)
         except HooktrayError as error:
             return {"error": error.message, "hint": error.hint}
 
     def enqueue(self, request: Mapping[str, object], requester: str) -> str:
         """Put the request before the user; returns the text for the caller."""
-        return self._enqueue(NEEDS_PERSON[str(request["op"])](self, request), requester)
+        return self._enqueue(NEEDS_PROOF[str(request["op"])](self, request), requester)
 
     def _enqueue(self, request: UserRequest, requester: str) -> str:
         if not request.in_menu:
@@ -191,57 +180,42 @@ class UserRequests:
         self._controls.pause(seconds, channel, agent=agent, session=session)
 
     def passphrase(
-        self, request: Mapping[str, object], pid: int, handed: HandedTerminal | None
+        self, request: Mapping[str, object], pid: int, terminal: CallerTerminal | None
     ) -> Mapping[str, object]:
         """Set, change or forget the passphrase at the command's terminal."""
-        if handed is None:
+        if terminal is None:
             raise HooktrayError(say("it has no terminal"), hint=say("run it in a terminal, in the foreground"))
-        return {"done": self._change_passphrase(pid, handed, request.get("forget") is True)}
+        return {"done": self._change_passphrase(pid, terminal, request.get("forget") is True)}
 
-    def _decide(self, request: UserRequest, pid: int, handed: HandedTerminal | None) -> Mapping[str, object]:
-        """Ask at the caller's terminal for the proof that it needs; without one, in the menu."""
-        judgement = self._terminal.judge(pid)
-        channel, chosen = self._ask(request, judgement, pid, handed)
-        if chosen is Choice.YES:
-            return _done(request, channel)
-        if chosen is Choice.NO and request.deny:
-            return _done(request.deny, TERMINAL)
-        if channel:
-            wanted = say("type the letters that were shown")
-            if channel == PASSPHRASE:
-                wanted = say("ask once more; a forgotten passphrase is replaced in the tray's menu or on the page")
+    def _decide(self, request: UserRequest, pid: int, terminal: CallerTerminal | None) -> Mapping[str, object]:
+        """Do it at once where that is safe, else ask for the passphrase; where that cannot be, in the menu."""
+        judgement = self._prompt.judge(pid)
+        is_asked = judgement.proof is Proof.PASSPHRASE
+        # In a lost state to deny is to loosen: nothing asks about a hook any more that was turned down.
+        if is_asked and request.tightens and not judgement.reason and not self._is_state_lost():
+            return _done(request, TERMINAL)
+        if is_asked and terminal is not None and self._controls.passphrase.is_set:
+            if self._prompt.confirm(pid, terminal, request.question):
+                return _done(request, PASSPHRASE)
+            wanted = say("ask once more; a forgotten passphrase is replaced in the tray's menu or on the page")
             raise HooktrayError(say("not confirmed, nothing was changed"), hint=wanted)
         return {
             "queued": self._enqueue(request, say("process {pid}", pid=pid)),
             "why": judgement.reason,
-            "hint": self._way(judgement, handed is not None),
+            "hint": self._way(judgement),
         }
 
-    def _ask(
-        self, request: UserRequest, judgement: Judgement, pid: int, handed: HandedTerminal | None
-    ) -> tuple[str, Choice]:
-        """What the person at the caller's terminal chose, and on which channel; "" where no person could be asked."""
-        can_deny = request.deny is not None
-        if judgement.proof is Proof.CLICK:
-            return TERMINAL, self._terminal.confirm(pid, request.question, can_deny=can_deny)
-        if judgement.proof is Proof.PASSPHRASE and handed is not None:
-            if request.tightens:
-                return TERMINAL, self._terminal.confirm_code_here(pid, handed, request.question)
-            if self._controls.passphrase.is_set:
-                return PASSPHRASE, self._terminal.confirm_passphrase(pid, handed, request.question, can_deny=can_deny)
-        return "", Choice.NOTHING
-
-    def _way(self, judgement: Judgement, has_terminal: bool) -> str:
-        """What to do where no person could be asked."""
-        where = say(WHERE_TO_DECIDE if self._icon() else NO_ICON)
+    def _way(self, judgement: Judgement) -> str:
+        """What to do where the passphrase could not be asked for."""
+        icon = self._icon()
+        where = say(WHERE_TO_DECIDE if icon else NO_ICON)
         if judgement.proof is Proof.REFUSED:
             return judgement.remedy or where
         if self._controls.passphrase.is_set:
             return say(
                 "run it in the foreground of a terminal, which asks for your passphrase; or {where}", where=where
             )
-        way = say("with a passphrase it can be confirmed here: {how}; or {where}", how=say(HOW_TO_SET), where=where)
-        return way if has_terminal else where
+        return say(NO_PASSPHRASE if icon else NO_PASSPHRASE_NO_ICON)
 
 
 def _done(request: UserRequest, channel: str) -> Mapping[str, object]:
@@ -276,7 +250,7 @@ IMMEDIATE: Mapping[str, Callable[[UserRequests], Mapping[str, object]]] = {
     "health": UserRequests.health,
     "keep": UserRequests.keep,
 }
-NEEDS_PERSON: Mapping[str, Callable[[UserRequests, Mapping[str, object]], UserRequest]] = {
+NEEDS_PROOF: Mapping[str, Callable[[UserRequests, Mapping[str, object]], UserRequest]] = {
     "approve": lambda requests, request: requests._approvals.approve(request),
     "deny": lambda requests, request: requests._approvals.deny(request),
     "off": UserRequests.off,

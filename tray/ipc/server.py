@@ -20,10 +20,10 @@ from tray.errors import FULL, MAKE_ROOM, HooktrayError
 from tray.files import Identity
 from tray.ipc import frames, sockets
 from tray.ipc.connection import (
+    CallerTerminal,
     ClientConnection,
     ClientDisconnected,
     DisconnectSignal,
-    HandedTerminal,
     PeerCredentials,
     peer_credentials,
 )
@@ -74,7 +74,7 @@ class IpcService(Protocol):
         """The answer after our own failure; None closes the connection: the relay asks the one-shot engine."""
 
     def control(
-        self, request: Mapping[str, object], peer: PeerCredentials, terminal: HandedTerminal
+        self, request: Mapping[str, object], peer: PeerCredentials, terminal: CallerTerminal
     ) -> Mapping[str, object]:
         """A request of the CLI; a HooktrayError travels back to it. `terminal` is that of the command."""
 

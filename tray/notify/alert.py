@@ -209,12 +209,12 @@ CHANNELS: Mapping[str, str] = {
     "notification": phrase("by you, on a notification"),
     "page": phrase("by you, on the page"),
     "passphrase": phrase("by you, with the passphrase"),
-    "terminal (weak)": phrase("at a terminal"),
+    "terminal": phrase("at a terminal"),
     "tray": phrase("by you, in the menu"),
     "tray, asked for at a command line": phrase("by you, in the menu, as a command asked"),
     "undo": phrase("undone"),
 }
-UNDOABLE = frozenset({"file", "passphrase", "terminal (weak)"})  # channels whose changes can be undone in the menu
+UNDOABLE = frozenset({"file", "passphrase", "terminal"})  # channels whose changes can be undone in the menu
 
 
 def make_alert(

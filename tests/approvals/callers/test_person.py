@@ -1,4 +1,4 @@
-"""Which proof a person at a terminal must give, as a table of what the kernel may show."""
+"""Which proof a command must give, and whose login may set a first passphrase, as tables of what the kernel shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 from every import every
 
-from tray.approvals.callers.person import CallerFacts, ControllingTerminal, ProcessFacts, Proof, judge_terminal
+from tray.approvals.callers.person import (
+    ProcessFacts,
+    Proof,
+    is_console_login,
+    is_remote_login,
+    judge_command,
+)
 
 ME = 1000
 
@@ -18,115 +24,115 @@ def seen(pid: int, parent: int, name: str, **more: Any) -> ProcessFacts:
 
 
 INIT = seen(1, 0, "systemd", uid=0, environment=None)
-EMULATOR = seen(50, 1, "xfce4-terminal")
-SHELL = seen(60, 50, "bash", session=60)
-CALLER = seen(70, 60, "python3.11", command=("python", "-m", "tray", "off"), session=60, group=70, foreground=70)
-HELD = ControllingTerminal(path="/dev/pts/3", is_own_user=True, holders=((EMULATOR, INIT),))
-DESK = CallerFacts(uid=ME, caller=(CALLER, SHELL, EMULATOR, INIT), terminal=HELD)
+HOLDER = seen(50, 1, "xfce4-terminal")
+SHELL = seen(60, 50, "bash")
+CALLER = seen(70, 60, "python3.11", command=("python", "-m", "tray", "off"))
+DESK = (CALLER, SHELL, HOLDER, INIT)
+MARK = frozenset({"CLAUDECODE"})
 
+FROM_AWAY = "203.0.113.7 5000 198.51.100.2 22"
+OWN = frozenset({"127.0.0.1", "198.51.100.2", "10.0.0.2"})
 ROOTS = seen(40, 1, "sshd", uid=0, environment=None)
 MINE = seen(41, 40, "sshd", environment=None, is_system=False)
-LOGGED = replace(SHELL, parent=41, origin="203.0.113.7 5000 198.51.100.2 22")
-SSH = CallerFacts(uid=ME, caller=(CALLER, LOGGED, MINE, ROOTS, INIT), terminal=replace(HELD, holders=()))
-
+LOGGED = replace(SHELL, parent=41, origin=FROM_AWAY)
 GETTY = seen(45, 1, "login", uid=0, environment=None)
-CONSOLE = CallerFacts(
-    uid=ME,
-    caller=(CALLER, replace(SHELL, parent=45), GETTY, INIT),
-    terminal=ControllingTerminal(path="/dev/tty1", is_own_user=True, is_console=True),
-)
 
 
-def holding(one: ProcessFacts, *above: ProcessFacts) -> CallerFacts:
-    """The desk, with another program in the emulator's place."""
-    caller = (CALLER, replace(SHELL, parent=one.pid), one, *above, INIT)
-    return CallerFacts(uid=ME, caller=caller, terminal=replace(HELD, holders=((one, *above, INIT),)))
+def ssh(origin: str) -> tuple[ProcessFacts, ...]:
+    return (CALLER, replace(LOGGED, origin=origin), MINE, ROOTS, INIT)
 
 
-def calling(**more: Any) -> CallerFacts:
-    return replace(DESK, caller=(replace(CALLER, **more), SHELL, EMULATOR, INIT))
+@pytest.mark.parametrize("chain", [DESK, ssh(FROM_AWAY), (CALLER, SHELL, INIT)], ids=["desktop", "ssh", "tmux"])
+def test_whoever_is_not_an_agent_types_the_passphrase(chain: tuple[ProcessFacts, ...]) -> None:
+    found = judge_command(chain, ())
 
-
-@pytest.mark.parametrize("facts", [DESK, SSH, CONSOLE], ids=["desktop", "ssh", "console"])
-def test_a_person_at_a_known_terminal_types_the_code(facts: CallerFacts) -> None:
-    assert judge_terminal(facts).proof is Proof.CLICK
+    assert (found.proof, found.reason) == (Proof.PASSPHRASE, "")
 
 
 @every(
-    ("facts", "reason"),
+    ("chain", "pids", "reason"),
     [
-        (calling(environment=frozenset({"CLAUDECODE"})), "CLAUDECODE is set"),
-        (replace(DESK, agent_pids=frozenset({70})), "an agent or a hook"),
-        (replace(DESK, agent_pids=frozenset({50})), "an agent or a hook"),
-        (holding(seen(51, 52, "xterm"), seen(52, 1, "node", command=("node", "/usr/bin/claude"))), "is an agent"),
-        (
-            replace(DESK, terminal=replace(HELD, holders=((seen(80, 1, "goose"), INIT),))),
-            "goose (80) is an agent",
-        ),
+        ((replace(CALLER, environment=MARK), SHELL, INIT), (), "CLAUDECODE is set"),
+        ((replace(CALLER, environment=frozenset({"HOOK_SOURCE_DIR"})), SHELL, INIT), (), "HOOK_SOURCE_DIR is set"),
+        (DESK, {70}, "python3.11 (70) belongs to an agent or a hook"),
+        (DESK, {50}, "an agent or a hook"),
+        ((CALLER, SHELL, seen(52, 1, "node", command=("node", "/usr/bin/claude")), INIT), (), "is an agent"),
+        ((CALLER, SHELL, seen(80, 1, "goose"), INIT), (), "goose (80) is an agent"),
     ],
 )
-def test_an_agent_is_refused_and_told_a_way(facts: CallerFacts, reason: str) -> None:
-    found = judge_terminal(facts)
+def test_below_an_agent_or_a_hook_a_command_is_refused_and_told_a_way(
+    chain: tuple[ProcessFacts, ...], pids: set[int], reason: str
+) -> None:
+    found = judge_command(chain, pids)
 
     assert (found.proof, reason in found.reason) == (Proof.REFUSED, True), found
     assert found.remedy
 
 
 def test_a_variable_of_an_agent_that_the_user_set_can_be_left_out() -> None:
-    marked = judge_terminal(calling(environment=frozenset({"CLAUDECODE", "AI_AGENT"})))
+    marked = judge_command((replace(CALLER, environment=frozenset({"CLAUDECODE", "AI_AGENT"})), *DESK[1:]), ())
 
     assert "env -u AI_AGENT -u CLAUDECODE hooktray" in marked.remedy
-    assert judge_terminal(calling(environment=frozenset())).proof is Proof.CLICK
 
 
 @every(
-    ("facts", "reason"),
+    ("chain", "reason"),
     [
-        (CallerFacts(uid=ME), "does not show who asks"),
-        (replace(DESK, other_namespace=True), "container"),
-        (replace(DESK, terminal=None), "no terminal"),
-        (replace(DESK, terminal=replace(HELD, is_own_user=False)), "another user"),
-        (replace(DESK, terminal=replace(HELD, holders=())), "who holds the other end"),
-        (calling(group=71), "background"),
-        (calling(session=99), "lost its first process"),
-        (calling(environment=None, is_system=False), "hides what it is"),
-        (replace(DESK, terminal_agents=("node (9)",)), "sits at the same terminal: node (9)"),
-        (holding(seen(51, 1, "python3.11")), "not a terminal that we know"),
-        (holding(seen(51, 1, "script")), "not a terminal that we know"),
-        (holding(seen(51, 1, "expect")), "not a terminal that we know"),
-        (holding(seen(51, 1, "tmux")), "lets every program of yours type"),
-        (holding(seen(51, 1, "screen")), "lets every program of yours type"),
-        (holding(seen(51, 1, "xterm", is_system=False)), "not a terminal that we know"),
-        (holding(seen(51, 1, "xterm", injected=frozenset({"LD_PRELOAD"}))), "code that is not its own"),
-        (holding(seen(51, 52, "xterm"), seen(52, 1, "sh", environment=frozenset({"AI_AGENT"}))), "AI_AGENT is set"),
-        (holding(seen(51, 1, "sshd", environment=None, is_system=False)), "not a terminal that we know"),
-        (
-            replace(DESK, terminal=replace(HELD, holders=((EMULATOR, INIT), (seen(80, 1, "socat"), INIT)))),
-            "held by socat",
-        ),
-        (
-            replace(DESK, caller=(CALLER, replace(SHELL, parent=55), seen(55, 50, "python3"), EMULATOR, INIT)),
-            "does not hold the terminal",
-        ),
-        (replace(SSH, caller=(CALLER, LOGGED, MINE, INIT)), "who holds the other end"),
-        (
-            replace(SSH, caller=(CALLER, replace(LOGGED, origin="127.0.0.1 5 127.0.0.1 22"), MINE, ROOTS, INIT)),
-            "this machine itself",
-        ),
-        (
-            replace(SSH, caller=(CALLER, replace(LOGGED, origin="10.0.0.2 5 10.0.0.2 22"), MINE, ROOTS, INIT)),
-            "this machine itself",
-        ),
-        (replace(SSH, addresses=frozenset({"203.0.113.7", "198.51.100.2"})), "this machine itself"),
-        (replace(SSH, local_login=True), "maybe it logged in from this machine"),
-        (
-            replace(SSH, caller=(CALLER, replace(LOGGED, origin="::ffff:127.0.0.1 5 ::1 22"), MINE, ROOTS, INIT)),
-            "this machine itself",
-        ),
-        (replace(SSH, caller=(CALLER, replace(LOGGED, origin=""), MINE, ROOTS, INIT)), "from where it logged in"),
+        ((), "does not show who asks"),
+        ((CALLER, replace(SHELL, environment=MARK), INIT), "CLAUDECODE is set"),
+        ((CALLER, replace(SHELL, command=("bash", "/home/me/bin/goose")), INIT), "is called like an agent"),
     ],
 )
-def test_everybody_else_types_the_passphrase_and_the_reason_says_why(facts: CallerFacts, reason: str) -> None:
-    found = judge_terminal(facts)
+def test_where_an_agent_cannot_be_ruled_out_only_the_passphrase_is_enough(
+    chain: tuple[ProcessFacts, ...], reason: str
+) -> None:
+    found = judge_command(chain, ())
 
     assert (found.proof, reason in found.reason) == (Proof.PASSPHRASE, True), found
+
+
+def test_a_login_from_another_machine_is_known_by_its_address() -> None:
+    assert is_remote_login(ssh(FROM_AWAY), OWN)
+    assert is_remote_login(ssh("2001:db8::7 5000 2001:db8::1 22"), OWN)
+
+
+@every(
+    "chain",
+    [
+        DESK,
+        ssh(""),
+        ssh("127.0.0.1 5 127.0.0.1 22"),
+        ssh("127.0.0.7 5 198.51.100.2 22"),
+        ssh("::1 5 ::1 22"),
+        ssh("10.0.0.2 5 198.51.100.2 22"),
+        ssh("10.9.9.9 5 10.9.9.9 22"),
+        ssh("::ffff:127.0.0.1 5 198.51.100.2 22"),
+        ssh("fe80::1%eth0 5 fe80::1 22"),
+        (replace(CALLER, origin=FROM_AWAY), *ssh("127.0.0.1 5 127.0.0.1 22")[1:]),  # the caller says otherwise
+        (CALLER, LOGGED, MINE, INIT),  # no sshd of root's
+        (CALLER, LOGGED, replace(MINE, parent=39), INIT),
+        (CALLER, LOGGED, replace(ROOTS, uid=ME, is_system=False), INIT),
+        (CALLER, replace(LOGGED, parent=1), replace(ROOTS, pid=1, parent=0)),  # left behind, where sshd is init
+        (CALLER, LOGGED, replace(MINE, parent=1), replace(ROOTS, pid=1, parent=0)),
+        (CALLER, LOGGED, GETTY, INIT),
+    ],
+)
+def test_no_other_process_passes_for_a_login_from_another_machine(chain: tuple[ProcessFacts, ...]) -> None:
+    assert not is_remote_login(chain, OWN | {"fe80::1"})
+
+
+@every(
+    ("chain", "is_login"),
+    [
+        ((CALLER, replace(SHELL, parent=45), GETTY, INIT), True),
+        (DESK, False),
+        ((CALLER, INIT), False),
+        (ssh(FROM_AWAY), False),
+        ((CALLER, replace(SHELL, parent=45), replace(GETTY, uid=ME, is_system=False), INIT), False),
+        ((CALLER, replace(SHELL, parent=45), replace(GETTY, uid=ME), INIT), False),
+    ],
+)
+def test_a_login_at_the_console_is_known_by_the_systems_own_program(
+    chain: tuple[ProcessFacts, ...], is_login: bool
+) -> None:
+    assert is_console_login(chain) is is_login

@@ -16,12 +16,10 @@ from tray.approvals.callers.click_check import (
     find_objection,
 )
 from tray.approvals.callers.person import (
-    CallerFacts,
-    ControllingTerminal,
     Judgement,
     ProcessFacts,
     Proof,
-    judge_terminal,
+    judge_command,
 )
 
 ME = 1000
@@ -34,11 +32,9 @@ def seen(pid: int, parent: int, name: str, **more: Any) -> ProcessFacts:
 
 
 INIT = seen(1, 0, "systemd", uid=0, environment=None)
-SHELL = seen(60, 50, "bash", session=60)
-CALLER = seen(70, 60, "python3.12", command=("python", "-m", "tray", "off"), session=60, group=70, foreground=70)
+SHELL = seen(60, 50, "bash")
+CALLER = seen(70, 60, "python3.12", command=("python", "-m", "tray", "off"))
 ROOT_SSHD = seen(40, 1, "sshd", uid=0, environment=None)
-MY_SSHD = seen(41, 40, "sshd", environment=None, is_system=False)
-FROM_AWAY = "203.0.113.7 5000 198.51.100.2 22"
 
 
 @dataclass(frozen=True)
@@ -48,33 +44,9 @@ class Scene:
     judge: Callable[[], Judgement]
 
 
-def terminal(name: str, *above: ProcessFacts, beside: tuple[str, ...] = (), **more: Any) -> Scene:
-    """A shell in a terminal that this program holds."""
-    holder = seen(50, above[0].pid if above else 1, name, **more)
-    held = ControllingTerminal(path="/dev/pts/3", is_own_user=True, holders=((holder, *above, INIT),))
-    facts = CallerFacts(uid=ME, caller=(CALLER, SHELL, holder, *above, INIT), terminal=held, terminal_agents=beside)
-    return Scene(lambda: judge_terminal(facts))
-
-
-def called(caller: ProcessFacts, *above: ProcessFacts, **more: Any) -> Scene:
-    """A caller in a known terminal."""
-    holder = seen(50, 1, "gnome-terminal-server")
-    held = ControllingTerminal(path="/dev/pts/3", is_own_user=True, holders=((holder, INIT),))
-    chain = (caller, *(above or (SHELL,)), holder, INIT)
-    facts = replace(CallerFacts(uid=ME, caller=chain, terminal=held), **more)
-    return Scene(lambda: judge_terminal(facts))
-
-
-def ssh(origin: str = FROM_AWAY, *, local: bool = False, addresses: tuple[str, ...] = ()) -> Scene:
-    shell = replace(SHELL, parent=41, origin=origin)
-    facts = CallerFacts(
-        uid=ME,
-        caller=(CALLER, shell, MY_SSHD, ROOT_SSHD, INIT),
-        terminal=ControllingTerminal(path="/dev/pts/3", is_own_user=True),
-        local_login=local,
-        addresses=frozenset(addresses),
-    )
-    return Scene(lambda: judge_terminal(facts))
+def command(*above: ProcessFacts, **more: Any) -> Scene:
+    """A command below these."""
+    return Scene(lambda: judge_command((replace(CALLER, **more), *above, INIT), ()))
 
 
 def page(name: str, *above: ProcessFacts, pids: tuple[int, ...] = (), **more: Any) -> Scene:
@@ -102,77 +74,29 @@ SWAY = seen(45, 1, "sway", environment=None)  # root's file with a capability: t
 CLAUDE = seen(45, 1, "node", command=("node", "/usr/bin/claude"))
 HOME: dict[str, Any] = {"is_system": False}
 
-TERMINALS: dict[str, tuple[Scene, Proof]] = {
-    "GNOME Terminal": (terminal("gnome-terminal-server"), CLICK),
-    "GNOME Console": (terminal("kgx"), CLICK),
-    "Ptyxis": (terminal("ptyxis-agent"), CLICK),
-    "Xfce Terminal": (terminal("xfce4-terminal"), CLICK),
-    "foot": (terminal("foot"), CLICK),
-    "Alacritty of the distribution": (terminal("alacritty"), CLICK),
-    "Alacritty from ~/.cargo/bin": (terminal("alacritty", **HOME), PASSPHRASE),
-    "Ghostty": (terminal("ghostty"), PASSPHRASE),
-    "kitty": (terminal("kitty"), PASSPHRASE),
-    "Konsole": (terminal("konsole"), PASSPHRASE),
-    "Yakuake": (terminal("yakuake"), PASSPHRASE),
-    "WezTerm": (terminal("wezterm-gui"), PASSPHRASE),
-    "Tilix": (terminal("tilix"), PASSPHRASE),
-    "Terminator": (terminal("python3.12", command=("python3", "/usr/bin/terminator")), PASSPHRASE),
-    "Guake": (terminal("python3.12", command=("python3", "/usr/bin/guake")), PASSPHRASE),
-    "Tilda": (terminal("tilda"), PASSPHRASE),
-    "COSMIC Terminal": (terminal("cosmic-term"), PASSPHRASE),
-    "Ptyxis as a Flatpak": (terminal("ptyxis-agent", **HOME), PASSPHRASE),
-    "Deepin Terminal": (terminal("deepin-terminal"), CLICK),
-    "elementary Terminal": (terminal("io.elementary.terminal"), PASSPHRASE),
-    "Warp": (terminal("warp"), PASSPHRASE),
-    "Black Box": (terminal("blackbox"), PASSPHRASE),
-    "Rio": (terminal("rio"), PASSPHRASE),
-    "Xfce Terminal by exo-open": (terminal("xfce4-terminal", seen(45, 1, "exo-open")), CLICK),
-    "LXTerminal": (terminal("lxterminal"), CLICK),
-    "MATE Terminal": (terminal("mate-terminal"), CLICK),
-    "QTerminal": (terminal("qterminal"), CLICK),
-    "VS Code": (terminal("code", seen(45, 1, "code")), PASSPHRASE),
-    "Cursor as an AppImage": (terminal("cursor", **HOME), PASSPHRASE),
-    "an IDE of JetBrains": (terminal("java", **HOME), PASSPHRASE),
-    "Zed": (terminal("zed-editor", **HOME), PASSPHRASE),
-    "tmux": (terminal("tmux"), PASSPHRASE),
-    "Zellij": (terminal("zellij"), PASSPHRASE),
-    "mosh": (terminal("mosh-server"), PASSPHRASE),
-    "vterm in Emacs": (terminal("emacs"), PASSPHRASE),
-    ":terminal in Neovim": (terminal("nvim"), PASSPHRASE),
-    "script(1)": (terminal("script", seen(45, 1, "bash")), PASSPHRASE),
-    "asciinema": (terminal("python3.12", command=("python3", "/usr/bin/asciinema")), PASSPHRASE),
-    "the host's shell in distrobox": (called(CALLER, other_namespace=True), PASSPHRASE),
-    "a dev container": (Scene(lambda: judge_terminal(CallerFacts(uid=ME, other_namespace=True))), PASSPHRASE),
-    "WSL": (terminal("init", uid=0), PASSPHRASE),
-    "Crostini": (terminal("vshd", uid=0), PASSPHRASE),
-    "CUDA in LD_LIBRARY_PATH": (terminal("gnome-terminal-server", environment=frozenset({"LD_LIBRARY_PATH"})), CLICK),
-    "modules of GTK": (terminal("gnome-terminal-server", environment=frozenset({"GTK_MODULES"})), CLICK),
-    "NixOS with GNOME": (terminal("kgx", environment=frozenset({"GIO_EXTRA_MODULES"})), CLICK),
-    "NixOS with KDE": (terminal("alacritty", injected=frozenset({"QT_PLUGIN_PATH"})), PASSPHRASE),
-    "local::lib in the home": (terminal("xfce4-terminal", injected=frozenset({"PERL5LIB"})), PASSPHRASE),
-    "a library of Steam's in the home": (terminal("xfce4-terminal", injected=frozenset({"LD_PRELOAD"})), PASSPHRASE),
-    "an agent is suspended in the same tab": (terminal("xfce4-terminal", beside=("claude (4711)",)), PASSPHRASE),
-    "an agent's variable in the session": (called(replace(CALLER, environment=MARK)), REFUSED),
-    "an agent's variable in the session, left out": (called(CALLER, replace(SHELL, environment=MARK)), PASSPHRASE),
+COMMANDS: dict[str, tuple[Scene, Proof]] = {
+    "GNOME Terminal": (command(seen(50, 1, "gnome-terminal-server")), PASSPHRASE),
+    "Alacritty from ~/.cargo/bin": (command(seen(50, 1, "alacritty", **HOME)), PASSPHRASE),
+    "VS Code": (command(seen(50, 45, "code"), seen(45, 1, "code")), PASSPHRASE),
+    "tmux": (command(seen(50, 1, "tmux")), PASSPHRASE),
+    "script(1)": (command(seen(50, 45, "script"), seen(45, 1, "bash")), PASSPHRASE),
+    "WSL": (command(seen(50, 1, "init", uid=0)), PASSPHRASE),
+    "a login by ssh": (command(seen(50, 40, "sshd", environment=None, **HOME), ROOT_SSHD), PASSPHRASE),
+    "sudo -iu me": (command(seen(55, 50, "sudo", uid=0, environment=None), seen(50, 1, "foot")), PASSPHRASE),
+    "sway with a capability above foot": (command(seen(50, 45, "foot"), SWAY), PASSPHRASE),
+    "a terminal that an agent opened": (command(seen(50, 45, "foot"), CLAUDE), REFUSED),
+    "an agent's variable in the session": (command(SHELL, environment=MARK), REFUSED),
     "a variable that an agent left in the terminal": (
-        called(replace(CALLER, environment=frozenset({"GOOSE_TERMINAL"}))),
+        command(SHELL, environment=frozenset({"GOOSE_TERMINAL"})),
         REFUSED,
     ),
-    "an agent's variable in .bashrc": (called(replace(CALLER, environment=frozenset({"GEMINI_CLI"}))), REFUSED),
-    "sway with a capability above foot": (terminal("foot", SWAY), CLICK),
-    "sudo -iu me": (
-        called(CALLER, replace(SHELL, parent=55), seen(55, 50, "sudo", uid=0, environment=None)),
-        PASSPHRASE,
-    ),
+    "an agent's variable in .bashrc": (command(SHELL, environment=frozenset({"GEMINI_CLI"})), REFUSED),
+    "an agent's variable in the session, left out": (command(replace(SHELL, environment=MARK)), PASSPHRASE),
     "a shell that is called like an agent": (
-        called(CALLER, replace(SHELL, command=("bash", "/home/me/bin/goose"))),
+        command(replace(SHELL, command=("bash", "/home/me/bin/goose"))),
         PASSPHRASE,
     ),
-    "ssh by the machine's address in the LAN": (ssh("10.0.0.5 5000 10.0.0.2 22"), CLICK),
-    "ssh from a laptop": (ssh(), CLICK),
-    "ssh, and a program of mine talks to root's printer service": (ssh(local=True), PASSPHRASE),
-    "ssh through a tunnel that ends here": (ssh("127.0.0.1 5000 127.0.0.1 22"), PASSPHRASE),
-    "WSL 2 with a forwarded port": (ssh("10.0.0.2 5000 10.0.0.2 22"), PASSPHRASE),
+    "a process outside of the tray's container": (Scene(lambda: judge_command((), ())), PASSPHRASE),
 }  # fmt: skip
 PAGES: dict[str, tuple[Scene, Proof]] = {
     "Firefox of the distribution": (page("firefox"), CLICK),
@@ -235,7 +159,7 @@ MENUS: dict[str, tuple[Scene, Proof]] = {
 
 
 def scenes() -> Iterator[tuple[str, Scene, Proof]]:
-    for group in (TERMINALS, PAGES, MENUS):
+    for group in (COMMANDS, PAGES, MENUS):
         yield from ((name, scene, proof) for name, (scene, proof) in group.items())
 
 
@@ -244,10 +168,11 @@ def test_each_scene_needs_this_proof_and_says_why(name: str, scene: Scene, proof
     found = scene.judge()
 
     assert found.proof is proof, (name, found)
-    assert bool(found.reason) is (proof is not CLICK), (name, found)
+    if name not in COMMANDS:  # where the passphrase is everybody's proof
+        assert bool(found.reason) is (proof is not CLICK), (name, found)
     if proof is REFUSED:
         assert found.remedy, (name, "a way that works there")
 
 
 def test_no_scene_is_lost() -> None:
-    assert len(list(scenes())) >= 113
+    assert len(list(scenes())) >= 70

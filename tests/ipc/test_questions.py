@@ -1,0 +1,56 @@
+"""The command shows what the tray asks and sends what is typed, also over a loopback port as on Windows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ipc.server_bench import Recorder
+
+from tray.ipc.client import send_request
+from tray.ipc.connection import CallerTerminal, PeerCredentials
+from tray.ipc.server import IpcServer
+
+
+class Asking(Recorder):
+    """Asks twice; the second question has a limit that nobody keeps."""
+
+    def control(
+        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: CallerTerminal
+    ) -> Mapping[str, Any]:
+        return {"typed": [terminal.ask("Type ✓: ", 20), terminal.ask("Again: ", request["seconds"])], "pid": peer.pid}
+
+
+def asked(folder: Path, seconds: float, *, loopback: bool) -> tuple[Mapping[str, Any], list[str]]:
+    """The reply, and what the command showed."""
+    folder.mkdir(mode=0o700)
+    shown: list[str] = []
+
+    def type_(text: str) -> str:
+        shown.append(text)
+        return f"line {len(shown)} ✓"
+
+    server = IpcServer(folder / "tray.sock", Asking(), loopback=loopback)
+    server.start()
+    try:
+        return send_request(folder / "tray.sock", {"op": "off", "seconds": seconds}, 20, type_), shown
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("loopback", [False, True])
+def test_the_tray_asks_by_way_of_the_command(tmp_path: Path, loopback: bool) -> None:
+    answer, shown = asked(tmp_path / "state", 20, loopback=loopback)
+
+    assert answer["typed"] == ["line 1 ✓", "line 2 ✓"]
+    assert answer["pid"] == os.getpid(), "the system shows who asks, though a port does not"
+    assert shown == ["Type ✓: ", "Again: "]
+
+
+def test_an_answer_that_comes_too_late_does_not_count_and_the_reply_still_arrives(tmp_path: Path) -> None:
+    answer, _ = asked(tmp_path / "state", 0, loopback=False)
+
+    assert answer["typed"] == ["line 1 ✓", ""]
