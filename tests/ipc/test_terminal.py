@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 from damage import damage_table
+from desk import wait
 from live import Live
 from plain import Plain
-from terminal import Shell
+from terminal import SLOW, Shell
 from test_trouble import approved
 
 from tray.app import open_stores
@@ -176,6 +177,7 @@ def test_where_nobody_can_type_it_waits_in_the_menu(live: Live, shell: Shell, ho
 
 def test_ctrl_c_leaves_all_as_it_is_and_the_terminal_echoes_again(live: Live, shell: Shell) -> None:
     confirms(shell, "off", typed="half a guess\x03")
+    wait(lambda: shell.text.partition(WANTED)[2].rstrip().endswith(("#", "$")), SLOW, "the shell is back")
     shell.types("echo back-$((40 + 2))")
     shell.wait("back-42")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tray.approvals.callers.person import ProcessFacts
@@ -27,7 +27,7 @@ NAME_VARIABLES = word_set("GTK3_MODULES GTK_MODULES LD_AUDIT LD_PRELOAD PERL5OPT
 
 def shares_files(pid: int) -> bool:
     """Whether the process sees the same files and processes as the tray does."""
-    return all(_namespace(pid, kind) == _namespace(os.getpid(), kind) for kind in ("mnt", "pid"))
+    return all(_link(pid, kind) == _link(os.getpid(), kind) for kind in ("ns/mnt", "ns/pid"))
 
 
 def controlling_device(pid: int) -> int:
@@ -77,21 +77,21 @@ def process_chain(pid: int) -> tuple[ProcessFacts, ...]:
 def read_process(pid: int) -> ProcessFacts | None:
     """One process; None when it has gone."""
     try:
-        fields = _stat(pid)
-        uid = _uid(pid)
-    except (OSError, ValueError, IndexError):
+        parent, status = int(_stat(pid)[1]), _status(pid)
+        uid = int(status["Uid"][0])
+    except (OSError, ValueError, LookupError):
         return None
     environment = _environment(pid)
-    program = _program(pid)
+    program = _link(pid, "exe")
     return ProcessFacts(
         pid=pid,
-        parent=int(fields[1]),
+        parent=parent,
         uid=uid,
-        name=Path(program).name or _comm(pid),
-        command=tuple(_arguments(pid)),
+        name=Path(program).name or (_read(pid, "comm") or "a process that has gone").strip(),
+        command=tuple((_read(pid, "cmdline") or "").split("\0")[:-1]),
         environment=None if environment is None else frozenset(environment),
         injected=injected_variables(environment or {}),
-        is_system=_is_system(pid, program) if program else uid == 0 or _is_privileged(pid),
+        is_system=_is_system(pid, program) if program else uid == 0 or _is_privileged(pid, status),
         origin=(environment or {}).get("SSH_CONNECTION", ""),
     )
 
@@ -114,19 +114,14 @@ def _is_writable(path: str) -> bool:
     return any(os.access(one, os.W_OK) for name in names for one in (name, *name.parents))
 
 
-def _is_privileged(pid: int) -> bool:
+def _is_privileged(pid: int, status: Mapping[str, Sequence[str]]) -> bool:
     """Whether root has given its program's file capabilities or a group, for which the kernel hides the process."""
     if sys.platform == "win32":
         return False
-    try:
-        status = (PROC / str(pid) / "status").read_text(errors="replace")
-        capabilities = int(status.split("\nCapPrm:", 1)[1].split()[0], 16)
-        groups = {int(word) for word in status.split("\nGid:", 1)[1].split("\n", 1)[0].split()}
-        # In a user namespace of its own anybody has every capability.
-        same = (PROC / str(pid) / "uid_map").read_text() == (PROC / "self" / "uid_map").read_text()
-    except (OSError, ValueError, IndexError):
-        return False
-    return same and (capabilities != 0 or not groups <= {*os.getgroups(), os.getgid()})
+    capabilities, groups = int(status["CapPrm"][0], 16), set(map(int, status["Gid"]))
+    # In a user namespace of its own anybody has every capability.
+    is_same = _read(pid, "uid_map") == _read(os.getpid(), "uid_map")
+    return is_same and (capabilities != 0 or not groups <= {*os.getgroups(), os.getgid()})
 
 
 def start_time(pid: int) -> str:
@@ -164,26 +159,27 @@ def _connections() -> Iterator[tuple[str, str, str]]:
 
 
 def _stat(pid: int) -> list[str]:
-    """What follows the name: state, parent, group, session, terminal …"""
+    """What follows the name: state, parent, group, session, terminal … Raises OSError when it has gone."""
     return (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
 
 
-def _uid(pid: int) -> int:
-    """The real user; the owner of the folder would be root's for a process that hides."""
-    status = (PROC / str(pid) / "status").read_text(errors="replace")
-    return int(status.split("\nUid:", 1)[1].split()[0])
+def _status(pid: int) -> dict[str, list[str]]:
+    """The first user is the real one; the owner of the folder would be root's for a process that hides."""
+    lines = (PROC / str(pid) / "status").read_text(errors="replace").splitlines()
+    return {key: words.split() for key, _, words in (line.partition(":") for line in lines)}
 
 
-def _comm(pid: int) -> str:
+def _read(pid: int, name: str) -> str | None:
+    """None when it has gone, or hides it."""
     try:
-        return (PROC / str(pid) / "comm").read_text(errors="replace").strip()
+        return (PROC / str(pid) / name).read_bytes().decode("utf-8", "replace")
     except OSError:
-        return "a process that has gone"
+        return None
 
 
-def _program(pid: int) -> str:
+def _link(pid: int, name: str) -> str:
     try:
-        return os.readlink(PROC / str(pid) / "exe")  # noqa: PTH115 - what was deleted has no path
+        return os.readlink(PROC / str(pid) / name)  # noqa: PTH115 - what was deleted has no path
     except OSError:
         return ""
 
@@ -198,23 +194,6 @@ def _is_system(pid: int, program: str) -> bool:
     return is_roots and os.path.samestat(found, runs)
 
 
-def _arguments(pid: int) -> list[str]:
-    try:
-        return (PROC / str(pid) / "cmdline").read_text(errors="replace").split("\0")[:-1]
-    except OSError:
-        return []
-
-
 def _environment(pid: int) -> dict[str, str] | None:
-    try:
-        text = (PROC / str(pid) / "environ").read_bytes().decode("utf-8", "replace")
-    except OSError:
-        return None
-    return dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
-
-
-def _namespace(pid: int, kind: str) -> str:
-    try:
-        return os.readlink(PROC / str(pid) / "ns" / kind)  # noqa: PTH115 - it is not a path
-    except OSError:
-        return ""
+    text = _read(pid, "environ")
+    return None if text is None else dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
