@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -18,6 +19,7 @@ from tray.ipc.connection import CallerTerminal
 from tray.ipc.passphrase_change import PassphraseChange, TrayFacts
 from tray.ipc.terminal import MAX_QUESTIONS, TerminalPrompt
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who logged in")
 SECRET = "seven quiet bridges"
 ME = 1000
 INIT = ProcessFacts(pid=1, parent=0, uid=0, name="systemd", is_system=True)
@@ -95,7 +97,6 @@ def test_a_first_passphrase_is_set_only_where_no_agent_can_have_typed_it(
         "process_chain": chain, "is_at_console": console, "own_addresses": frozenset(), "is_connected_to_root": local,
     }.items():  # fmt: skip
         monkeypatch.setattr(f"tray.ipc.passphrase_change.{name}", lambda *_, value=value: value)
-    monkeypatch.setattr("sys.platform", "linux")
 
     if refused:
         with pytest.raises(HooktrayError) as error, typed() as terminal:

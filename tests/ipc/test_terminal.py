@@ -22,7 +22,7 @@ from tray.approvals.controls import PASSPHRASE, TERMINAL
 from tray.approvals.passphrase import Passphrase
 from tray.paths import locate
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has terminals of another kind")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`setsid --ctty` is Linux's")
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
 SECRET = "seven quiet bridges"
 WANTED = "Your Hooktray passphrase (it is not shown):"

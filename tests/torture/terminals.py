@@ -123,33 +123,24 @@ def script(argv: Sequence[str], folder: Path) -> None:
 
 def tmux(argv: Sequence[str], folder: Path) -> None:
     at = ["tmux", "-S", str(folder / "tmux")]
-    _multiplexed(
-        [*at, "-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", *_told(argv, folder)],
-        folder,
-        lambda: subprocess.run([*at, "capture-pane", "-p"], capture_output=True, check=False).stdout,
-        lambda word: subprocess.run([*at, "send-keys", "-l", f"{word}\n"], capture_output=True, check=False),
-    )
-
-
-def _told(argv: Sequence[str], folder: Path) -> list[str]:
-    """The command, and the file that says when it has ended: its session may not be there yet, or no more."""
-    return ["/bin/sh", "-c", f"{shlex.join(argv)}; : >{shlex.quote(str(folder / 'done'))}"]
-
-
-def _multiplexed(
-    start: Sequence[str], folder: Path, look: Callable[[], bytes], type_: Callable[[str], object]
-) -> None:
+    start = [*at, "-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", *_told(argv, folder)]
     subprocess.run(start, check=False, timeout=60, capture_output=True, env={**os.environ, "TERM": "xterm"})
     typed = 0
 
     def over() -> bool:
         nonlocal typed
-        if typed < len(PROMPT.findall(look())):
+        shown = subprocess.run([*at, "capture-pane", "-p"], capture_output=True, check=False).stdout
+        if typed < len(PROMPT.findall(shown)):
             typed += 1
-            type_(GUESS)
+            subprocess.run([*at, "send-keys", "-l", f"{GUESS}\n"], capture_output=True, check=False)
         return (folder / "done").exists()
 
     wait_for(over)
+
+
+def _told(argv: Sequence[str], folder: Path) -> list[str]:
+    """The command, and the file that says when it has ended: its session may not be there yet, or no more."""
+    return ["/bin/sh", "-c", f"{shlex.join(argv)}; : >{shlex.quote(str(folder / 'done'))}"]
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

@@ -137,12 +137,10 @@ def _is_login(one: ProcessFacts, chain: Sequence[ProcessFacts]) -> bool:
     """A login of the system's own: root's, or the user's half of it, below root's and not merely below init."""
     if one.name not in LOGIN_PROGRAMS or one.pid == 1:  # below init is whatever was left behind
         return False
-    if one.uid == 0 and one.is_system:
-        return True
+    if one.uid == 0:
+        return one.is_system
     above = next((other for other in chain if other.pid == one.parent), None)
-    return (
-        above is not None and above.uid == 0 and above.pid != 1 and above.name in LOGIN_PROGRAMS and above.is_system
-    )
+    return above is not None and above.uid == 0 and _is_login(above, chain)
 
 
 def _is_local(origin: str, addresses: Collection[str]) -> bool:
