@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 NOTES = "opened-by-hand"
-DATABASE = re.compile(r"hooktray\.db(-wal|-shm|-journal|\.(damaged|version\d+)-.*(?<!\.head))?$")
+DATABASE = re.compile(r"hooktray\.db(-wal|-shm|-journal|\.(altered|damaged|replaced|version\d+)-.*(?<!\.head))?$")
 
 
 def watch(home: Path) -> None:
@@ -19,7 +19,8 @@ def watch(home: Path) -> None:
     notes = os.open(home / NOTES, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
     def hook(event: str, words: tuple[object, ...]) -> None:
-        if event == "open" and isinstance(words[0], str | bytes | os.PathLike):
+        is_held = len(words) > 2 and isinstance(words[2], int) and bool(words[2] & os.O_PATH)  # which opens no file
+        if event == "open" and isinstance(words[0], str | bytes | os.PathLike) and not is_held:
             path = os.fsdecode(words[0])
             if DATABASE.search(path):
                 frame = sys._getframe(1)

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tray import __version__
-from tray.errors import HooktrayError, StoreError
-from tray.files import user_file
+from tray.errors import HooktrayError
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_modules import when_loaded
 from tray.model.decision import Answer, Decision, Record
@@ -233,18 +232,25 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
     from tray.app import build_engine, open_stores
     from tray.engine.own_answers import LostApprovals
     from tray.engine.ports import EngineOptions
+    from tray.store.db import LostError
 
     started = time.monotonic()
     paths = call.paths
-    stores = open_stores(paths, create=False, offline=True, warn=log.warning, opened=listener.open_reader)
-    if not stores.ledger.state.approved:
-        _reject_lost_approvals(paths)
+    try:
+        stores = open_stores(paths, create=False, offline=True, warn=log.warning, opened=listener.open_reader)
+        _require_approvals(paths, stores)
+    except LostError as error:
+        refusal = _deny_lost(call, body, environment)
+        if refusal is None:
+            raise
+        log.warning("%r %r: %s", call.agent, call.event, error.message)
+        return refusal
     committed = stores.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
     if committed is not None:
         return committed  # the tray decided, wrote it down, and died before it could answer
     listener.journal = stores.journal
     model = functools.partial(_model, paths, stores, environment)
-    lost = LostApprovals(_lost_guards(paths, stores))
+    lost = LostApprovals(_lost_guards(stores))
     options = EngineOptions(llm=model, offline=True, lost=lost, note=functools.partial(_note, call, stores))
     engine = build_engine(stores, listener, listener.defer, options, records=listener)
     begun = engine.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
@@ -274,33 +280,42 @@ def _note(call: OneShotArguments, stores: Stores, event: Event) -> str:
     )
 
 
-def _lost_guards(paths: Paths, stores: Stores) -> Sequence[Guard]:
-    """What lost approvals go on guarding; by the relay's table until a tray has looked."""
-    from tray.store.lost_guards import LostGuards
+def _require_approvals(paths: Paths, stores: Stores) -> None:
+    """Raises LostError if no approval counts but the relay's table has guards: the database is another one."""
+    from tray.app.guards_in_force import table_guards
+    from tray.store.db import LostError
 
-    loss = LostGuards(stores.database).load()
-    if loss is not None and loss.table is not None:
-        return loss.guards
-    if loss is None and not stores.ledger.state.tampered:
-        return ()
-    from tray.app.guards_in_force import guards_without
-
-    return guards_without(paths, stores.ledger.state)
-
-
-def _reject_lost_approvals(paths: Paths) -> None:
-    """A database without approvals judges nothing while the relay's table has guards: it is not the one of before."""
-    from tray.agents import relay_table
-
-    try:
-        table = relay_table.read(user_file(paths.relay_table))
-    except OSError:
-        return
-    if table.guards and table.state == str(paths.state):
-        raise StoreError(
+    if not stores.ledger.state.approved and table_guards(paths):
+        raise LostError(
             f"{paths.database}: has no approvals, but {paths.relay_table} has guards",
             hint="start the tray, `hooktray run`: it writes the table again",
         )
+
+
+def _lost_guards(stores: Stores) -> Sequence[Guard]:
+    """What lost approvals guard, besides the hooks that were approved since."""
+    from tray.store.lost_guards import LostGuards
+
+    guarded = LostGuards(stores.database).load()
+    if not guarded:
+        return ()
+    from tray.app.guards_in_force import is_in_force
+
+    return tuple(guard for guard in guarded if not is_in_force(guard, stores.ledger.state))
+
+
+def _deny_lost(call: OneShotArguments, body: bytes, environment: Mapping[str, str]) -> Answer | None:
+    """Returns the refusal of a call that was guarded at an agent that cannot ask; the relay answers all others."""
+    from tray.agents.protocol import fit, parse, render
+    from tray.app.guards_in_force import strict, table_guards
+    from tray.engine.merge import merge
+    from tray.engine.own_answers import LostApprovals
+    from tray.model.hook import Failure
+
+    event = parse(_relay_request(call, body, environment))
+    lets_go_on = (guard for guard in table_guards(call.paths) if guard.failure is Failure.ALLOW)
+    outcome = LostApprovals(strict(lets_go_on)).judge(event)
+    return render(event, fit(event, merge([outcome]))) if outcome else None
 
 
 def _model(paths: Paths, stores: Stores, environment: Mapping[str, str]) -> Llm | None:

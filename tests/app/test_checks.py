@@ -411,8 +411,7 @@ def test_a_damaged_database_is_broken_and_one_set_aside_is_remembered(house: Hou
     damaged = list(run_checks(house.paths, None, static=True))
 
     assert found.remedy == (
-        "approve the unchanged hooks together in the tray's menu, Approvals, and the others one by one; "
-        f"then remove {aside}"
+        f"approve the hooks of each source again in the tray's menu, Approvals; then remove {aside}"
     )
     assert [(one.check, one.health) for one in damaged] == [("database", Health.BROKEN)]
     assert "hooktray run" in damaged[0].remedy

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,13 @@ from plain import Plain
 
 from tray.agents.codex.connector import _entries as codex_entries
 from tray.agents.connection import Site
+from tray.app.entry_watch import RUNS
 from tray.connect import apply_connect, connectors
 from tray.ipc.client import send_request
 from tray.ipc.health import parse_health
 from tray.paths import locate
+from tray.store.db import open_db
+from tray.store.ledger import Ledger
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no inotify")
 LONG = 60.0  # seconds on a busy machine
@@ -216,10 +219,8 @@ def test_lines_of_an_earlier_layout_whose_relay_went_with_its_environment(tmp_pa
     try:
         if starts:
             live.start()
-            database = paths.database.with_name("hooktray.db-wal")
-            wait(
-                lambda: b"entries run claude-code" in database.read_bytes(), LONG, "the tray has looked at the lines"
-            )
+            key = RUNS.format(agent="claude-code")
+            wait(lambda: key in _settings(paths.database), LONG, "the tray has looked at the lines")
             assert changes() == []
         shutil.rmtree(relay.parent)
         if not starts:
@@ -238,6 +239,10 @@ def test_lines_of_an_earlier_layout_whose_relay_went_with_its_environment(tmp_pa
         )
     finally:
         place.close()
+
+
+def _settings(database: Path) -> Mapping[str, str]:
+    return Ledger(open_db(database, create=False)).state.settings
 
 
 def test_a_command_in_the_place_of_ours_stays_and_ours_is_beside_it_again(tampered: Tampered) -> None:

@@ -20,9 +20,7 @@ from tray.cli import run_command
 from tray.errors import HooktrayError
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
-from tray.store.approval_file import parse, read
-from tray.store.earlier_approvals import IMPORTED, import_approvals
-from tray.store.recovery_snapshot import RecoverySnapshot
+from tray.store.approval_file import IMPORTED, import_approvals, parse, read
 
 Document = dict[str, Any]
 
@@ -53,12 +51,11 @@ def take(house: House, file: Path) -> None:
     import_approvals(house.paths.database, parse(read(file), str(file), str(house.root)))
 
 
-def begin_again(house: House, *, lost: bool = True) -> None:
-    """The same machine without its state, or another tray on it."""
+def begin_again(house: House) -> None:
+    """The same machine without its state."""
     house.stores.journal.close()
-    if lost:
-        shutil.rmtree(house.paths.state)
-        house.paths.prepare()
+    shutil.rmtree(house.paths.state)
+    house.paths.prepare()
     house.stores = open_stores(house.paths, create=True)
     house.catalog = build_catalog(house.paths, house.stores)
     house.consent = Consent(house.stores.ledger, house.catalog)
@@ -147,23 +144,6 @@ def test_a_file_that_is_there_is_not_overwritten(exported: Path, guarded: House)
         run(guarded.paths.home, "export", str(exported))
 
     assert exported.read_bytes() == before
-
-
-@pytest.mark.parametrize("garbled", [False, True])
-def test_a_lost_database_ends_in_the_same_review(guarded: House, garbled: bool) -> None:
-    guarded.stores.switch.set_hook(guarded.state("second").key, False, "test")
-    snapshot = RecoverySnapshot(guarded.paths.state, guarded.stores.copies)
-    for off in (frozenset[str](), guarded.stores.switch.state().hooks_off):
-        snapshot.save_approvals(guarded.stores.ledger.state, off)
-    for file in guarded.paths.state.glob("hooktray.db*"):
-        file.unlink()
-    if garbled:
-        guarded.paths.database.write_bytes(b"ruined" * 9999)
-
-    begin_again(guarded, lost=False)
-
-    assert guarded.stores.ledger.in_order() == ()
-    assert [one.hook.name for one in guarded.consent.batch.hooks] == ["guard"], "the menu had switched the other off"
 
 
 def _first(change: Callable[[Document], object]) -> Callable[[Document], object]:

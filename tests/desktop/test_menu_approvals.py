@@ -19,6 +19,7 @@ from tray.desktop.menu import (
     Review,
     ReviewBatch,
     Revoke,
+    ShowIncident,
 )
 from tray.model.hook import ApprovalState
 
@@ -60,7 +61,7 @@ def test_hooks_approved_before_are_reviewed_and_approved_in_one_row_above_their_
         "new · tool_before · new",
     ]
     assert [row.action for row in find(state, "approvals/batch").children] == [
-        ReviewBatch(),
+        ReviewBatch("9f8e7d6c5b"),
         ApproveBatch("9f8e7d6c5b"),
     ]
     ids = [
@@ -80,10 +81,10 @@ def test_all_that_waits_of_a_file_is_reviewed_and_approved_in_one_row() -> None:
     assert [one.action for one in row.children] == [ReviewBatch("9f8e7d6c5b"), ApproveBatch("9f8e7d6c5b")]
 
 
-def test_damage_of_the_database_is_the_first_row_and_opens_the_review() -> None:
-    row = find(MenuState(now=NOON, problem="h.yaml:1:1: bad", damage="The database was damaged"), "status")
+def test_damage_of_the_database_is_the_first_row_and_opens_what_happened() -> None:
+    row = find(MenuState(now=NOON, problem="h.yaml:1:1: bad", incident="The database was damaged"), "status")
 
-    assert (row.label, row.action) == ("The database was damaged", ReviewBatch())
+    assert (row.label, row.action) == ("The database was damaged", ShowIncident())
 
 
 def test_a_changed_hook_offers_to_keep_the_approved_copy() -> None:

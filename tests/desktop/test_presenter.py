@@ -218,7 +218,7 @@ WAITING = Session(agent="codex", session="s1", project="shop", state=SessionStat
             "Hooktray · The configuration is broken · 1 agent waits for you",
         ),
         ({"requests": (DONE,), "failing_hooks": 4}, IconState.ATTENTION, "Hooktray · 1 change can be undone"),
-        ({"damage": "gone", "problem": "bad"}, IconState.CUT_OFF, "Hooktray · gone"),
+        ({"incident": "gone", "problem": "bad"}, IconState.CUT_OFF, "Hooktray · gone"),
     ],
 )
 def test_the_icon_and_its_tooltip_say_what_is_the_gravest(

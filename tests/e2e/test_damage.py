@@ -57,46 +57,37 @@ def damaged(desk: Desk, folder: Path, names: tuple[str, ...] = NAMES, **settings
     return live
 
 
-def test_after_damage_one_review_and_one_click_approve_all_unchanged_hooks_again(
-    desk: Desk, folder: Path, opened: Path
-) -> None:
+def test_after_damage_one_review_of_the_source_approves_all_again(desk: Desk, folder: Path, opened: Path) -> None:
     live = damaged(desk, folder)
     shown = desk.wait_notification(lambda one: one.summary == DAMAGED, SLOW)
     (aside,) = locate(str(live.home)).state.glob("hooktray.db.damaged-*[0-9]")
     assert shown.urgency == "critical"
     assert shown.body == (
-        "All approvals are gone, so no hook runs · 2 hooks are unchanged: one review approves all of them again · "
-        f"The file is kept: {aside.name}"
+        "All approvals are gone: each call that a hook guarded is asked about or denied · "
+        f"Approve the hooks of each source again under Approvals · The file is kept: {aside.name}"
     )
     assert live.states() == dict.fromkeys(NAMES, "pending")
-    assert live.relay("claude-code", "PreToolUse", PAYLOAD).stdout == b"", "nothing runs before the click"
     desk.wait(lambda: ink(desk, live.item, IconState.CUT_OFF), SLOW, "the icon asks for attention")
-    assert not any("not as Hooktray left it" in one.summary for one in desk.notifications())
 
     live.click(DAMAGED)
-    desk.wait(opened.exists, SLOW, "the review is opened")
+    desk.wait(opened.exists, SLOW, "what happened is opened")
     text = Path(opened.read_text()).read_text()
-    assert "guard says no" in text
-    assert "second says no" in text
-    assert not any(f"{name}.sh" in text for name in NAMES[2:])
-    desk.wait(lambda: live.menu()[0].label != DAMAGED, SLOW, "the review was seen")
+    assert aside.name in text
+    assert f"{len(NAMES)} hooks of {live.config} wait for you." in text
+    desk.wait(lambda: live.menu()[0].label != DAMAGED, SLOW, "it was seen")
 
-    live.click("Approvals", "2 hooks approved before", "Approve all 2")
-    again = {"guard": "approved", "second": "approved"}
-    desk.wait(
-        lambda: live.states() == dict.fromkeys(NAMES, "pending") | again, SLOW, "both are approved, no other is"
-    )
+    live.click("Approvals", f"{len(NAMES)} hooks of", f"Approve all {len(NAMES)}")
+    desk.wait(lambda: live.states() == dict.fromkeys(NAMES, "approved"), SLOW, "all are approved")
     assert b"guard says no" in live.relay("claude-code", "PreToolUse", PAYLOAD).stdout
-    desk.wait(
-        lambda: not any(row.label.startswith("2 hooks") for row in live.menu("Approvals")), SLOW, "the menu knows it"
-    )
     live.quit()
     live.start()
-    assert live.states() == dict.fromkeys(NAMES, "pending") | again
-    assert [one.summary for one in desk.notifications()].count(DAMAGED) == 1
+    assert live.states() == dict.fromkeys(NAMES, "approved")
+    told = [one.summary for one in desk.notifications()]
+    assert told.count(DAMAGED) == 1
+    assert not any("not as Hooktray left it" in one for one in told)
 
 
-def test_the_button_of_the_alert_opens_the_review_whatever_the_file_turns_off(
+def test_the_button_of_the_alert_opens_what_happened_whatever_the_file_turns_off(
     desk: Desk, folder: Path, opened: Path
 ) -> None:
     live = damaged(desk, folder, NAMES[:2], alerts={"information": {"notify": False}})
@@ -106,27 +97,23 @@ def test_the_button_of_the_alert_opens_the_review_whatever_the_file_turns_off(
 
     DunstBubbles(desk.folder, desk.screen).press("Review")
 
-    desk.wait(opened.exists, SLOW, "the review is opened")
-    assert "second says no" in Path(opened.read_text()).read_text()
-    desk.wait(lambda: live.menu()[0].label != DAMAGED, SLOW, "the review was seen")
+    desk.wait(opened.exists, SLOW, "what happened is opened")
+    assert "2 hooks of" in Path(opened.read_text()).read_text()
+    desk.wait(lambda: live.menu()[0].label != DAMAGED, SLOW, "it was seen")
 
 
-def test_damage_that_is_found_in_use_is_critical_and_stays_in_the_first_row(desk: Desk, folder: Path) -> None:
+def test_damage_that_another_process_finds_ends_in_an_empty_database_at_once(desk: Desk, folder: Path) -> None:
     hooks = [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]
     live = Live.fresh(desk, folder, configuration={"hooks": hooks})
     live.script("guard.sh", DENY % "guard")
     live.approve("guard")
+    desk.clear_notifications()
 
     Database(locate(str(live.home)).database).mark_damaged()
-    live.relay("claude-code", "PreToolUse", PAYLOAD)
 
-    shown = desk.wait_notification(lambda one: one.summary == "The database is damaged", SLOW)
+    shown = desk.wait_notification(lambda one: one.summary == DAMAGED, SLOW)
     assert shown.urgency == "critical"
-    headline = "The database is damaged: quit Hooktray and start it again"
-    desk.wait(lambda: live.menu()[0].label == headline, SLOW, "the first row says it")
-    assert b"guard says no" in live.relay("claude-code", "PreToolUse", PAYLOAD).stdout, "approved hooks go on"
-    live.quit()
-    live.start()
-    desk.wait(lambda: live.menu()[0].label == DAMAGED, SLOW, "the file was set aside")
-    again = "1 hook approved before, unchanged"
-    desk.wait(lambda: live.menu("Approvals")[0].label == again, SLOW, "its approval is offered again")
+    desk.wait(lambda: live.menu()[0].label == DAMAGED, SLOW, "the first row shows it")
+    assert live.states() == {"guard": "pending"}
+    assert b'"ask"' in live.relay("claude-code", "PreToolUse", PAYLOAD).stdout
+    assert [one.summary for one in desk.notifications()] == [DAMAGED], "one notification"

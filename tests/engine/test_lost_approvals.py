@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tray.engine.own_answers import LostApprovals
-from tray.model.decision import Outcome, Status, Verdict
+from tray.model.decision import Outcome, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.model.hook import Failure, Guard
 
@@ -27,11 +27,3 @@ def test_the_strictest_guard_of_a_call_counts() -> None:
 def test_a_call_that_no_guard_matches_is_nothing_to_it() -> None:
     assert verdict("Read", Failure.BLOCK) is None
     assert verdict("Bash") is None
-
-
-def test_where_the_agent_cannot_ask_the_call_goes_on_as_that_of_a_guard_that_failed() -> None:
-    outcome = judged("Bash", Failure.ALLOW)
-
-    assert outcome is not None
-    assert (outcome.status, outcome.output.verdict, outcome.let_through) == (Status.FAILED, Verdict.ABSTAIN, True)
-    assert "lost its approvals" in outcome.cause

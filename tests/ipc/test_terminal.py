@@ -143,9 +143,12 @@ def test_to_deny_needs_no_proof(live: Live) -> None:
 def test_after_a_loss_neither_a_terminal_nor_a_denial_decides_anything(live: Live, shell: Shell) -> None:
     approved(live)
     live.quit()
+    file = live.home / "export.json"
+    assert live.cli("approvals", "export", str(file)).returncode == 0
     damage_table(locate(str(live.home)).database, "journal")
     live.start()
     assert live.states() == {"guard": "pending"}
+    assert live.cli("approvals", "import", str(file)).returncode == 0
 
     shell.runs("passphrase")
     shell.wait("a first passphrase cannot be set here: approvals were lost")
@@ -156,7 +159,7 @@ def test_after_a_loss_neither_a_terminal_nor_a_denial_decides_anything(live: Liv
 
     assert "at this machine's own console" in " ".join(shell.text.split())
     assert live.states() == {"guard": "pending"}
-    assert "all approvals are gone" in live.cli_json("status")[0]["problem"]
+    assert "All approvals are gone" in live.cli_json("status")[0]["problem"]
 
 
 @pytest.mark.parametrize("how", ["no terminal", "background"])

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from tray.errors import StoreError
-from tray.store.db import Database, files_set_aside, open_db
+from tray.store.db import Database, open_db
 from tray.store.schema import SCHEMA, VERSION
+from tray.store.set_aside import files_set_aside
 
 
 @pytest.fixture
@@ -51,6 +52,19 @@ def test_a_new_database_has_wal_small_vacuum_steps_and_our_version(path: Path) -
         ]
     assert pragmas == ["wal", 2, VERSION, 1, 1]
     assert database.damaged is None
+
+
+def test_looking_for_damage_drops_no_lock_on_the_file(path: Path) -> None:
+    """Else the next process that closes the database takes the log away from under the others."""
+    database = open_db(path, create=True)
+    with closing(database.open()) as connection:
+        connection.execute("INSERT INTO meta VALUES ('note', 'here')")
+        assert not database.is_damaged
+        code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM meta').fetchall()"
+
+        subprocess.run([sys.executable, "-c", f"{code}; c.close()", path], check=True, timeout=60)
+
+        assert path.with_name("hooktray.db-wal").stat().st_size > 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
@@ -270,7 +284,7 @@ def test_a_description_that_is_damaged_in_use_is_told_and_set_aside_later(path: 
     content = path.read_bytes()
     path.write_bytes(content.replace(b"UNIQUE", b"UNIQ\xd5E", 1))
 
-    with pytest.raises(StoreError, match="start the tray again"), database.connect() as connection:
+    with pytest.raises(StoreError, match="begins a new one"), database.connect() as connection:
         connection.execute("SELECT * FROM journal")
 
     assert open_db(path, create=True).damaged is not None
@@ -348,17 +362,19 @@ def test_a_database_that_is_gone_is_not_taken_for_a_first_start(path: Path, how:
     assert not path.with_name("ledger.head").exists()
 
 
-def test_the_log_and_the_notes_of_a_damaged_database_are_kept_with_it(path: Path) -> None:
+def test_the_log_of_a_damaged_database_is_kept_with_it_and_the_notes_go(path: Path) -> None:
     open_db(path, create=True)
-    for name in ("hooktray.db-wal", "hooktray.db-shm", "ledger.head", "switch.head"):
-        path.with_name(name).write_bytes(b"x")
+    notes = [path.with_name(name) for name in ("ledger.head", "switch.head")]
+    for file in (*notes, path.with_name("hooktray.db-wal"), path.with_name("hooktray.db-shm")):
+        file.write_bytes(b"x")
     path.write_bytes(b"not a database at all" * 100)
 
     open_db(path, create=True, clock=lambda: 0.0)
 
     aside = "hooktray.db.damaged-19700101-000000"
     kept = {file.name for file in path.parent.iterdir() if file.name.startswith(aside)}
-    assert kept == {aside, f"{aside}-wal", f"{aside}-shm", f"{aside}.ledger.head", f"{aside}.switch.head"}
+    assert kept == {aside, f"{aside}-wal", f"{aside}-shm"}
+    assert not any(note.exists() for note in notes)
 
 
 def test_no_damaged_byte_of_the_header_stops_a_second_start(path: Path) -> None:

@@ -35,12 +35,6 @@ def database_garbled(state: Path) -> None:
     (state / DATABASE).write_bytes(b"ruined" * 9999)
 
 
-def database_and_list_garbled(state: Path) -> None:
-    """Nothing but the relay's table knows what was guarded."""
-    database_garbled(state)
-    list_altered(state)
-
-
 def database_of_another_version(state: Path) -> None:
     execute(state, "PRAGMA user_version = 1")
 
@@ -73,19 +67,13 @@ def head_deleted(state: Path) -> None:
     (state / "ledger.head").unlink()
 
 
-def list_altered(state: Path) -> None:
-    file = state / "approvals.json"
-    file.write_text(file.read_text().replace('"digest": "', '"digest": "0'))
-
-
 def all_rows_deleted(state: Path) -> None:
     execute(state, "DELETE FROM ledger")
 
 
 def all_rows_and_notes_deleted(state: Path) -> None:
     all_rows_deleted(state)
-    for name in ("ledger.head", "approvals.json"):
-        (state / name).unlink()
+    head_deleted(state)
 
 
 def last_rows_deleted(state: Path) -> None:
@@ -95,11 +83,6 @@ def last_rows_deleted(state: Path) -> None:
 
 def first_row_altered(state: Path) -> None:
     execute(state, "UPDATE ledger SET at = at + 1 WHERE seq = (SELECT min(seq) FROM ledger)")
-
-
-def row_altered_and_no_list(state: Path) -> None:
-    first_row_altered(state)
-    (state / "approvals.json").unlink()
 
 
 def row_put_in(state: Path) -> None:
@@ -120,23 +103,21 @@ def execute(state: Path, script: str) -> None:
 Loss = Callable[[Path], None]
 # Each with whether approvals are lost, so that the same tray without a memory guards nothing.
 LOSSES: Mapping[Loss, bool] = {
-    all_but_the_database_gone: False,
+    all_but_the_database_gone: True,
     all_rows_and_notes_deleted: True,
     all_rows_deleted: True,
     copies_deleted: False,
     copies_emptied: False,
-    database_and_list_garbled: True,
     database_cut: True,
     database_deleted: True,
     database_emptied: True,
     database_garbled: True,
     database_of_another_version: True,
     first_row_altered: True,
-    head_deleted: False,
+    head_deleted: True,
     last_rows_deleted: True,
     order_garbled: False,
-    row_altered_and_no_list: True,
-    row_put_in: False,
+    row_put_in: True,
     state_deleted: True,
     state_moved: True,
 }

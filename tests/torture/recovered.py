@@ -5,10 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-import sqlite3
-import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +13,7 @@ from connect.sites import own_agent_of_kiro
 from house import PRE_TOOL_USE, House
 
 from torture.t30_damage import Deaf
-from torture.trays import LONG, Asked
+from torture.trays import Asked
 from tray.app import Stores, build_catalog, build_engine, guards_in_force, installed_relay, open_stores
 from tray.app.agent_sites import site
 from tray.app.relay_files import RelayFiles
@@ -29,12 +26,13 @@ from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 from tray.model.hook import ApprovalState
 from tray.paths import Paths
-from tray.store.recovery_snapshot import RecoverySnapshot
+from tray.store.db import begin_anew
 
 AGENTS = ("claude-code", "codex")  # one can ask its user before a tool, the other cannot
 DENY = 'cat >/dev/null; echo \'{"decision": "block", "reason": "no"}\''
 MARKED = ("edited", "never", "revoked")  # hooks whose bytes are not approved: each leaves a file of its name
 GUARDS = ("default", "strict")
+HOOKS = (*GUARDS, *MARKED)
 CALLS = (("claude-code", "Bash"), ("claude-code", "Write"), ("codex", "Bash"), ("claude-code", "Read"))
 SILENCE, ASK, DENIED = "silence", "ask", "deny"
 PAYLOADS = {
@@ -85,7 +83,7 @@ class Guarded:
             apply_connect(place, agent, connectors()[agent].connect(place))
         house.close()
         made = cls(root, house.paths, marks)
-        with made.tray():  # its start keeps what is approved, and writes the relay's table
+        with made.tray():  # its start writes the relay's table
             pass
         return made
 
@@ -94,6 +92,9 @@ class Guarded:
         """What a tray makes of the files at its start, in this process. `forgets`: the control, without a memory."""
         self.paths.prepare()
         stores = open_stores(self.paths, create=True)
+        if stores.ledger.state.tampered:
+            begin_anew(self.paths.database, "altered")
+            stores = open_stores(self.paths, create=True)
         background = BackgroundProcesses()
         try:
             if not forgets:
@@ -105,7 +106,6 @@ class Guarded:
             catalog.refresh()
             if not forgets:
                 files.write()
-            RecoverySnapshot(self.paths.state, stores.copies).save_approvals(stores.ledger.state, frozenset())
             engine = build_engine(
                 stores,
                 Deaf(),
@@ -130,22 +130,6 @@ class Guarded:
         """The hooks that ran bytes which are not approved."""
         return sorted(one.name for one in self.marks.iterdir())
 
-    def is_noted(self, agent: str) -> bool:
-        """Whether a call of this agent that went on will be announced; its row may come after the answer."""
-        end = time.monotonic() + LONG
-        while not (found := self._has_note(agent)) and time.monotonic() < end:
-            time.sleep(0.05)
-        return found
-
-    def _has_note(self, agent: str) -> bool:
-        with contextlib.suppress(OSError):
-            if agent in (self.paths.state / "unjudged-calls").read_text():
-                return True
-        with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(self.paths.database)) as connection:
-            rows = connection.execute("SELECT hooks FROM journal WHERE agent = ?", (agent,)).fetchall()
-            return any('"let_through"' in hooks for (hooks,) in rows)
-        return False
-
     def copied(self, folder: Path) -> Callable[[], None]:
         """Keep all of it; the function returned puts it back."""
         shutil.copytree(self.root, folder, symlinks=True)
@@ -167,14 +151,16 @@ class Judge:
     refresh: Callable[[], None]
 
     def review(self) -> int:
-        """What a person does: the one review, then the guards that it does not offer; how many the review had."""
+        """What the user does: approve the guards and refuse all others; how many one review of the source offers."""
         consent = Consent(self.stores.ledger, self.catalog)
-        offered = [one for one, _ in consent.approve_batch(consent.batch.digest, "torture")] if consent.batch else []
+        offered = sum(len(batch.hooks) for batch in consent.batches)
         for one in self.catalog.states:
             if one.hook.name in GUARDS and one.state is not ApprovalState.APPROVED:
                 consent.approve(one.key, one.digest, "torture")
+            elif one.hook.name in MARKED and one.waiting:
+                consent.deny(one.key, one.digest, "torture")
         self.refresh()
-        return len(offered)
+        return offered
 
     @property
     def in_force(self) -> set[str]:

@@ -164,6 +164,7 @@ def _fake_socket(victim: Victim) -> Iterator[Condition]:
 def _state_deleted(victim: Victim) -> Iterator[Condition]:
     subprocess.run(["rm", "-rf", victim.paths.state], check=False)
     yield victim.paths.database.exists
+    _connect(victim)  # what it recorded is gone: without that, the tray does not know its entries
 
 
 @contextmanager
@@ -172,6 +173,7 @@ def _state_moved(victim: Victim) -> Iterator[Condition]:
     victim.paths.state.rename(away)
     yield victim.paths.database.exists
     shutil.rmtree(away)
+    _connect(victim)
 
 
 @contextmanager
@@ -182,6 +184,15 @@ def _database_replaced(victim: Victim) -> Iterator[Condition]:
         victim.paths.database
     )  # in one step: the tray makes a deleted one anew, which is not to be written to
     yield lambda: _bytes(victim.paths.database).startswith(b"SQLite")
+
+
+@contextmanager
+def _database_garbled(victim: Victim) -> Iterator[Condition]:
+    """In place, under the tray's own connections."""
+    before = _inode(victim.paths.database)
+    with victim.paths.database.open("r+b") as file:
+        file.write(b"no database" * 10_000)
+    yield lambda: _inode(victim.paths.database) not in (0, before)
 
 
 @contextmanager
@@ -212,6 +223,7 @@ MENDED: dict[str, Callable[[Victim], AbstractContextManager[Condition]]] = {
     "the state folder is deleted": _state_deleted,
     "the state folder is moved": _state_moved,
     "the database is another file": _database_replaced,
+    "the database is damaged": _database_garbled,
     "the relay is altered": _relay_altered,
     "the relay's folder is deleted": _relay_deleted,
     "the relay's table is altered": _table_altered,

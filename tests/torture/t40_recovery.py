@@ -7,7 +7,8 @@ import os
 import random
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,18 +19,26 @@ from headless import ENVIRONMENT
 from house import House
 
 from torture.frame import Tally
-from torture.losses import LOSSES, Loss, database_deleted, first_row_altered, state_deleted, state_moved
-from torture.recovered import ASK, DENIED, GUARDS, SILENCE, Call, Guarded
+from torture.losses import (
+    LOSSES,
+    Loss,
+    database_deleted,
+    database_garbled,
+    first_row_altered,
+    state_deleted,
+    state_moved,
+)
+from torture.recovered import ASK, DENIED, GUARDS, HOOKS, SILENCE, Call, Guarded
 from torture.trays import LONG
-from tray.errors import HooktrayError
-from tray.store.approval_file import Export, of_bundle, parse, read, render
-from tray.store.db import open_db
-from tray.store.earlier_approvals import import_approvals
-from tray.store.ledger import Ledger
+from tray.errors import HooktrayError, IpcError
+from tray.ipc.client import send_request
+from tray.ipc.health import StateProblem, parse_health
+from tray.store.approval_file import Export, import_approvals, of_bundle, parse, read, render
 
 TITLE = "ledgers that are lost, approvals that travel"
 HOME = "HOME"
-# What may come out for each tool of an agent that can ask. One that cannot may let it go on, if that is noted.
+NOTICED = 2.0  # seconds until the tray must have noticed
+# What may come out for each tool of an agent that can ask. One that cannot is denied.
 WANTED = {"Bash": {ASK, DENIED}, "Write": {DENIED}, "Read": {SILENCE}}
 CANNOT_ASK = "codex"
 
@@ -56,16 +65,15 @@ def _other_parts(tally: Tally, home: Guarded) -> None:
     _travel(tally)
 
 
-def _judge(tally: Tally, what: str, home: Guarded, calls: list[Call], *, announced: bool = False) -> None:
-    """Each call has its verdict, or is noted; no unapproved byte ran."""
+def _judge(tally: Tally, what: str, home: Guarded, calls: list[Call]) -> None:
+    """Each guarded call is asked about or denied; no unapproved byte ran."""
     for call in calls:
-        wanted = {*WANTED[call.tool], SILENCE} if call.agent == CANNOT_ASK else WANTED[call.tool]
+        wanted = {DENIED} if call.agent == CANNOT_ASK else WANTED[call.tool]
         name = f"{what}, {call.tool} of {call.agent}: {call.verdict}"
         if call.tool == "Read":
             tally.keep(name, call.verdict in wanted)
         else:
-            is_silent = call.verdict == SILENCE and not (announced or home.is_noted(call.agent))
-            tally.attack(name, call.verdict in wanted and not is_silent)
+            tally.attack(name, call.verdict in wanted)
     tally.attack(f"{what}: unapproved bytes of {home.ran}", not home.ran)
 
 
@@ -88,13 +96,14 @@ def _lost(tally: Tally, home: Guarded) -> None:
 def _recover(tally: Tally, name: str, home: Guarded, *, thorough: bool) -> None:
     """Before a tray starts, with it, without it again, and after the review."""
     first = home.calls(None if thorough else 1)
-    _judge(tally, f"{name}, no tray", home, first, announced=not home.paths.state.exists())
+    _judge(tally, f"{name}, no tray", home, first)
     with home.tray() as tray:
         _judge(tally, f"{name}, the next tray", home, tray.calls())
-        is_announced = tray.stores.database.damage() is not None or bool(tray.stores.ledger.state.tampered)
+        is_announced = tray.stores.database.damage() is not None
     _judge(tally, f"{name}, no tray again", home, home.calls(None if thorough else 0))
     with home.tray() as tray:
-        tray.review()
+        if is_announced:
+            tally.keep(f"{name}: one review of the source offers every hook", tray.review() == len(HOOKS))
         for call in tray.calls():
             wanted = SILENCE if call.tool == "Read" else DENIED
             tally.keep(
@@ -105,7 +114,7 @@ def _recover(tally: Tally, name: str, home: Guarded, *, thorough: bool) -> None:
     tally.attack(f"{name}: nobody was told", is_announced or name in UNTOLD)
 
 
-# Nothing of what a person decided is gone after these, so there is nothing to tell at the start.
+# Nothing that was decided is gone after these, so there is nothing to announce at the start.
 UNTOLD = ("copies_deleted", "copies_emptied", "order_garbled")
 
 
@@ -129,38 +138,52 @@ def _controls(tally: Tally, name: str, home: Guarded, *, loses: bool) -> None:
 
 
 def _running(tally: Tally, home: Guarded) -> None:
-    """Each loss twice: the tray makes it good, then it is killed before it can."""
+    """Each loss twice: the tray begins anew, then it is killed before it can."""
     environment = {**ENVIRONMENT, HOME: str(home.root / "person")}
-    losses: tuple[Loss, ...] = (state_deleted, first_row_altered, state_moved, database_deleted)
+    losses: tuple[Loss, ...] = (state_deleted, first_row_altered, state_moved, database_deleted, database_garbled)
     for _ in range(tally.many(1, 10)):
         for loss in losses[: tally.many(2, len(losses))]:
             with _tray(home, environment):
                 loss(home.paths.state)
-                _judge(tally, f"{loss.__name__} under a tray", home, home.calls(3), announced=True)
-                wait(
-                    lambda: headless.is_open(home.paths.socket) and home.paths.database.exists(), LONG, "it is mended"
-                )
-                wait(lambda: _verdicts(home) == [DENIED] * 3, LONG, f"the hooks judge again: {loss.__name__}")
-                wait(lambda: _has_whole_ledger(home), LONG, f"every approval counts on disk: {loss.__name__}")
-                tally.keep(f"{loss.__name__}: mended", True)
-            _judge(tally, f"{loss.__name__}, mended, no tray", home, home.calls(1))
+                noticed = _within(NOTICED * tally.patience, lambda: bool(_problems(home)))
+                tally.attack(f"{loss.__name__} under a tray: noticed in time", noticed or loss is first_row_altered)
+                _judge(tally, f"{loss.__name__} under a tray", home, home.calls(3))
+                wait(lambda: _solved(home), LONG, f"an empty database is there: {loss.__name__}")
+                _judge(tally, f"{loss.__name__}, begun anew", home, home.calls(3))
+                tally.attack(f"{loss.__name__}: one incident", len(_problems(home)) == 1)
+            _judge(tally, f"{loss.__name__}, begun anew, no tray", home, home.calls(3))
+            with home.tray() as tray:
+                tray.review()
+                tally.attack(f"{loss.__name__}: the ledger counts no more", {*GUARDS} <= tray.in_force)
             shutil.rmtree(home.paths.state.with_name("moved"), ignore_errors=True)
     with _tray(home, environment) as process:
         state_deleted(home.paths.state)
         process.kill()
-    _judge(tally, "killed before it mends", home, home.calls(3), announced=True)
+    _judge(tally, "killed before it notices", home, home.calls(3))
     with _tray(home, environment):
-        _judge(tally, "killed before it mends, the next tray", home, home.calls(3))
+        _judge(tally, "killed before it notices, the next tray", home, home.calls(3))
 
 
-def _has_whole_ledger(home: Guarded) -> bool:
-    """The tray judges from memory before it writes, so its answers alone do not show that it may be killed."""
-    state = Ledger(open_db(home.paths.database, create=False)).state
-    return not state.tampered and len(state.approved) >= len(GUARDS)
+def _problems(home: Guarded) -> Sequence[StateProblem]:
+    try:
+        return parse_health(send_request(home.paths.socket, {"op": "health"})).get("problems", [])
+    except (IpcError, OSError):
+        return []
 
 
-def _verdicts(home: Guarded) -> list[str]:
-    return [call.verdict for call in home.calls(3)]
+def _solved(home: Guarded) -> bool:
+    home.calls(1)  # an altered row is noticed at the next event
+    found = _problems(home)
+    return bool(found) and all(one["solved"] for one in found)
+
+
+def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from web.site import Site, status, token
 
 from tray.approvals.review import hook_id
 from tray.model.hook import ApprovalState
-from tray.store.earlier_approvals import EarlierApprovals
 from tray.store.trial_results import TrialResults
 
 
@@ -169,7 +168,7 @@ def test_hooks_approved_before_are_shown_whole_and_approved_by_one_confirmation(
     site.house.hook("newcomer", on="tool_before", script="exit 0", approved=False)
     (one,) = site.house.stores.ledger.in_order()
     site.house.consent.undo(one_row(site), "test")
-    site.house.catalog.earlier = EarlierApprovals(approved={one.hook.key: one})
+    site.house.catalog.imported = {one.hook.key: one}
     site.enter()
     assert b"1 hook waits with exactly the content that was approved before" in site.get("/hooks")
 

@@ -128,7 +128,8 @@ def read(table: bytes) -> TableContent:
         if key == "guard":
             guards += _read_guard(parts)
         elif key == "hooks" and len(parts) > 3:
-            hooks[tuple(map(_unescaped, parts[:3]))] = tuple(map(_unescaped, parts[3:]))
+            place = tuple(map(_unescaped, parts[:3]))  # lost approvals may have a row of the same place
+            hooks[place] = (*hooks.get(place, ()), *map(_unescaped, parts[3:]))
         else:
             found.setdefault(key, parts)
     return TableContent(

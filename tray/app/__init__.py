@@ -142,7 +142,7 @@ def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
     from tray.approvals.catalog import HookCatalog
     from tray.approvals.search_path import SearchPath, login_path
     from tray.sources import configuration
-    from tray.store import earlier_approvals
+    from tray.store.approval_file import IMPORTED
     from tray.store.trial_results import TrialResults
 
     search = SearchPath(os.environ, lambda: login_path(os.environ))
@@ -152,8 +152,7 @@ def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
         stores.ledger,
         stores.copies,
         TrialResults(paths.state),
-        lambda: earlier_approvals.read_earlier(paths.database),
-        paths.database.with_name(earlier_approvals.IMPORTED),
+        paths.database.with_name(IMPORTED),
         search,
     )
 

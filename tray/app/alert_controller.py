@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tray.app import Stores
 from tray.app.alert_ports import AlertActions, AlertPorts
-from tray.app.database_recovery import REAPPROVAL
+from tray.app.state_incident import INCIDENT
 from tray.app.trials import TrialFailure
 from tray.approvals.controls import Undo, tomorrow
 from tray.engine.explain import details
@@ -159,18 +159,11 @@ class AlertController:
         }
 
     def announce_tampering(self, stores: Stores) -> None:
-        """What was changed outside Hooktray; each is announced once, and only if the file itself is whole."""
-        found = {
-            stores.ledger.state.tampered: say("The ledger is not as Hooktray left it"),
-            stores.ledger.restored: say("The ledger is not as Hooktray left it"),
-            stores.switch.tampered: say("The switch is not as Hooktray left it"),
-        }
-        fresh = found.keys() - {"", *self._tampering}
-        if not fresh or not stores.database.is_whole():  # damage has an alert of its own
-            return
-        for what in fresh:
+        """Announce once that another program changed the switch."""
+        what = stores.switch.tampered
+        if what and what not in self._tampering and not stores.database.is_damaged:  # which has an alert of its own
             self._tampering.add(what)
-            self.alerts.alarm(found[what], what)
+            self.alerts.alarm(say("The switch is not as Hooktray left it"), what)
 
     def announce(self, alert: Alert) -> None:
         """At once, whatever is deferred."""
@@ -255,8 +248,8 @@ class AlertController:
                 self.actions.show_text(f"entries-{alert.about}", f"{alert.title}\n{alert.body}\n")
             case _ if Button.UNDO in alert.buttons:
                 self.actions.show_reason("")
-            case Button.REVIEW | Button.DEFAULT if alert.about == REAPPROVAL:
-                self.actions.show_batch()
+            case Button.REVIEW | Button.DEFAULT if alert.about == INCIDENT:
+                self.actions.show_incident()
             case Button.REVIEW:
                 self.actions.show_review(alert.about, alert.digest)
             case _ if button is Button.DEFAULT and alert.url:

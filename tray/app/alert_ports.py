@@ -40,7 +40,7 @@ class AlertActions:
     """Called on the thread of the alerts. None of them loosens a gate; by default each does nothing."""
 
     show_review: Callable[[str, str], None] = lambda key, digest: None
-    show_batch: Callable[[], None] = lambda: None
+    show_incident: Callable[[], None] = lambda: None
     show_reason: Callable[[str], None] = lambda record: None
     show_form: Callable[[str], None] = lambda question: None
     show_text: Callable[[str, str], None] = lambda name, text: None  # `name` is the file's, without its ending

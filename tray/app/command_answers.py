@@ -43,7 +43,6 @@ class CommandAnswers:
         *,
         health: Callable[[], TrayHealth],
         icon_name: Callable[[], str],
-        keep_records: Callable[[], None],
     ) -> None:
         self._core = core
         prompt = TerminalPrompt(trust.has_agent_ancestor, controls.passphrase)
@@ -62,7 +61,6 @@ class CommandAnswers:
             trust.may_open_page,
             lambda words: session_focus.go_now(sessions.find(words)),
             PassphraseChange(prompt, controls, tray),
-            keep_records,
             page.write_link,
             self._report,
             self._is_state_lost,
@@ -83,7 +81,7 @@ class CommandAnswers:
     def _is_state_lost(self) -> bool:
         """Whether approvals were lost, and the user has not reviewed that."""
         database = self._core.stores.database
-        return LostGuards(database).load() is not None or database.damage() is not None
+        return LostGuards(database).is_unreviewed or database.damage() is not None
 
 
 def _has_display() -> bool:

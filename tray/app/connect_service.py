@@ -58,12 +58,10 @@ class ConnectService:
         last_events: LastEvents,
         open_file: Callable[[Path], None],
         is_recorded: IsRecorded,
-        keep_records: Callable[[], None] = lambda: None,
         hooks: Callable[[], Iterable[Hook]] = tuple,
     ) -> None:
         """`hooks` are those whose events the agents have to report."""
         self._hooks = hooks
-        self._keep_records = keep_records
         self._paths = paths
         self._last_events = last_events
         self._open_file = open_file
@@ -131,7 +129,6 @@ class ConnectService:
         if preview.connect:
             installed_relay.prepare_to_connect(self._paths, preview.agent)
             apply_connect(self._site(), preview.agent, preview.plan)
-            self._keep_records()
             check_line(self._site(), preview.agent)
         else:
             apply_disconnect(self._site(), preview.agent, preview.plan)

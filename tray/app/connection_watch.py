@@ -24,7 +24,7 @@ AGENTS_SECONDS = 1.0  # seconds, at least, between two readings of all agents' f
 class ConnectionWatch:
     """All of it runs on one thread, the work queue's.
 
-    `keep_records` keeps what `connect` recorded, in case it is deleted. `show` draws icon and menu again.
+    `check_state` looks whether state was lost. `show` draws icon and menu again.
     `refresh_menu` has the menu read the agents' files again.
     """
 
@@ -34,12 +34,12 @@ class ConnectionWatch:
         loop: asyncio.AbstractEventLoop,
         alerts: AlertService,
         *,
-        keep_records: Callable[[], object],
+        check_state: Callable[[], object],
         show: Callable[[], None],
         refresh_menu: Callable[[], None],
     ) -> None:
         self._relay_files, self._shutdown_state = core.relay_files, core.shutdown_state
-        self._keep_records, self._show, self._refresh_menu = keep_records, show, refresh_menu
+        self._check_state, self._show, self._refresh_menu = check_state, show, refresh_menu
         self._throttled_agents = ThrottledCall(loop, lambda: core.work.post(self._read_agents), AGENTS_SECONDS)
         self._watch = FileWatch(loop, lambda: core.work.post(self.check))
         self._alerts = alerts
@@ -67,7 +67,7 @@ class ConnectionWatch:
 
     def check(self) -> None:
         if not self._shutdown_state.begun:
-            self._keep_records()
+            self._check_state()
             self.relay.check()
             self.entries.check()
             if self.unanswered:

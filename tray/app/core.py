@@ -11,7 +11,7 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-from tray.app import build_catalog, build_engine, confirmed_llm, guards_in_force, journal_limits, open_stores
+from tray.app import Stores, build_catalog, build_engine, confirmed_llm, guards_in_force, journal_limits, open_stores
 from tray.app.activation import inherited_socket
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import altered_before_start
@@ -30,7 +30,7 @@ from tray.ipc.server import IpcServer, PeerCredentials
 from tray.model.event import Event
 from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
-from tray.store.db import Database
+from tray.store.db import begin_anew
 from tray.threads import ShutdownState, StopSignal, WorkQueue, run_logged
 
 log = logging.getLogger(__name__)
@@ -97,18 +97,16 @@ class TrayCore:
         )
 
     def _open_stores(self, paths: Paths, folder: StateFolder) -> None:
-        """The database is held before the stores read it: with it open, SQLite makes its log once for all of them."""
+        """No approval of a ledger that another program altered counts."""
 
-        def hold(database: Database) -> None:
-            self.rescue = folder.hold(database)
+        def open_all() -> Stores:
+            limits = lambda: journal_limits(self.catalog)  # noqa: E731
+            return open_stores(paths, create=True, warn=self._journal_problem, limits=limits, opened=folder.hold)
 
-        self.stores = open_stores(
-            paths,
-            create=True,
-            warn=self._journal_problem,
-            limits=lambda: journal_limits(self.catalog),
-            opened=hold,
-        )
+        self.stores = open_all()
+        if self.stores.ledger.state.tampered:
+            begin_anew(paths.database, "altered")
+            self.stores = open_all()
 
     def _make_engine(self) -> None:
         self.questions = UserQuestions(
@@ -151,7 +149,6 @@ class TrayCore:
         self.shutdown_state.begin()
         self.work.close()
         self.stores.journal.close()
-        self.rescue.close()
 
     def _turn_ended(self, event: Event) -> None:
         """Announced at once, however long its hooks will take."""

@@ -13,7 +13,6 @@ from tray.app.alert_controller import AlertController
 from tray.app.alert_ports import AlertActions
 from tray.app.connect_service import ConnectService
 from tray.app.core import TrayCore
-from tray.app.database_recovery import DatabaseRecovery
 from tray.app.entry_watch import EntryWatch
 from tray.approvals.controls import Controls
 from tray.desktop.autostart import autostart
@@ -27,8 +26,8 @@ from tray.desktop.menu import (
     OpenPage,
     PutEntriesBack,
     Review,
-    ReviewBatch,
     ShowAgents,
+    ShowIncident,
     ShowReason,
 )
 from tray.desktop.menu_controller import MenuController
@@ -56,7 +55,6 @@ class DesktopPorts:
     incident: Callable[[], str]
     show_incident: Callable[[], None]
     quit: Callable[[], object]
-    keep_records: Callable[[], None]
     sessions: Callable[[], tuple[Session, ...]]
     go_to_session: Callable[[str, str], None]
 
@@ -67,7 +65,6 @@ def build_desktop(
     alerts: AlertController,
     ports: DesktopPorts,
     *,
-    recovery: DatabaseRecovery,
     entries: EntryWatch,
 ) -> tuple[Presenter, MenuController, AgentsMenu]:
     """What the user sees, and what a click does. What else the menu needs is added to `_services`."""
@@ -78,7 +75,7 @@ def build_desktop(
         inform=lambda title, text: ports.post(lambda: alerts.alerts.inform(title, text)),
         entries=entries,
     )
-    services = _services(core, controls, alerts, ports, recovery, agents)
+    services = _services(core, controls, alerts, ports, agents)
     recent = core.stores.journal.recent(SHOWN_RECORDS, brief=True)
     presenter = Presenter(controls=controls, catalog=core.catalog, recent=recent, post=ports.post, services=services)
     controller = MenuController(
@@ -101,7 +98,6 @@ def _connect_service(core: TrayCore, ports: DesktopPorts) -> ConnectService:
         journal.last_events,
         ports.open_file,
         recorded_sessions(journal),
-        ports.keep_records,
         lambda: hooks_in_question(core.catalog),
     )
 
@@ -111,7 +107,6 @@ def _services(
     controls: Controls,
     alerts: AlertController,
     ports: DesktopPorts,
-    recovery: DatabaseRecovery,
     agents: AgentsMenu,
 ) -> MenuServices:
     return MenuServices(
@@ -135,8 +130,6 @@ def _services(
         doctor=ports.run_doctor,
         incident=ports.incident,
         show_incident=ports.show_incident,
-        damage=lambda: recovery.headline,
-        review_batch=recovery.show,
         has_passphrase=lambda: controls.passphrase.is_set,
         agents=agents,
         quit=ports.quit,
@@ -155,7 +148,7 @@ def alert_actions(
     act = controller.act
     return AlertActions(
         show_review=lambda key, digest: act(Review(key, digest)),
-        show_batch=lambda: act(ReviewBatch()),
+        show_incident=lambda: act(ShowIncident()),
         show_reason=lambda record: act(ShowReason(record)),
         show_form=lambda question: act(OpenPage(f"{QUESTION}{question}")),
         show_text=show_text,

@@ -30,6 +30,7 @@ CHANGE_MASK = CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | ATTRIB
 DELETE_SELF, MOVE_SELF = 0x400, 0x800
 REMOVAL_MASK = CREATE | DELETE | MOVED_FROM | MOVED_TO | DELETE_SELF | MOVE_SELF
 GONE_MASK = DELETE_SELF | MOVE_SELF
+MODIFY = 0x2
 OVERFLOW, IGNORED = 0x4000, 0x8000
 
 log = logging.getLogger(__name__)
@@ -213,17 +214,25 @@ class FileWatch:
 class FolderWatch:
     """Reports that a folder, one of those above it, or one of the named files in it may have come or gone.
 
+    Also that something was written into the file `content`.
+
     `changed` is called on the loop, first after `rearm`. Where the system reports nothing it is called every
     `POLL_INTERVAL` seconds.
     """
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, folder: Path, names: Iterable[str], changed: Callable[[], None]
+        self,
+        loop: asyncio.AbstractEventLoop,
+        folder: Path,
+        names: Iterable[str],
+        changed: Callable[[], None],
+        content: Path | None = None,
     ) -> None:
         self._loop = loop
         self._folder = folder
         self._names = frozenset(names)
         self._changed = changed
+        self._content = content
         self._wanted: dict[Watch, frozenset[str]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._first = 0.0  # when the first of the events came that were not reported yet
@@ -261,6 +270,8 @@ class FolderWatch:
         self._is_reported = self._add(above[0], REMOVAL_MASK, {self._folder.name}) and ours
         for folder in above[1:]:
             self._add(folder, MOVE_SELF | DELETE_SELF, ())
+        if self._content:
+            self._add(self._content, MODIFY, ())
         self._watches.remove(before.keys() - self._wanted.keys())
         self._schedule(DEBOUNCE)  # it may have changed before the watch was there
 

@@ -23,7 +23,7 @@ from tray.agents import relay_table
 from tray.agents.relay_table import TableContent
 from tray.app import package_files
 from tray.app.agent_sites import connected_agents
-from tray.app.guards_in_force import USUAL_WITHOUT_TRAY, GuardSources, kept_guards, note_loss, usual_guards
+from tray.app.guards_in_force import USUAL_WITHOUT_TRAY, GuardSources, connected_guards, kept_guards, note_loss
 from tray.app.relay_problems import REMEDIES, RelayCause, RelayProblem, obstacle
 from tray.errors import HooktrayError, StoreError
 from tray.execution.isolation import one_shot_command
@@ -32,7 +32,6 @@ from tray.model.hook import Guard
 from tray.paths import Paths, follow, unwritable_error
 from tray.sources.configuration import write_atomic
 from tray.store.db import Database, open_db
-from tray.store.earlier_approvals import read_earlier
 from tray.store.ledger import Ledger
 from tray.store.switch import Switch
 
@@ -195,14 +194,12 @@ def update_after_disconnect(paths: Paths) -> None:
 
 def _guards(paths: Paths, database: Database, agents: Collection[str]) -> tuple[Guard, ...]:
     sources = GuardSources(
-        paths=paths,
         database=database,
         ledger=Ledger(database).state,
         switch=Switch(database),
         agents=agents,
-        earlier=read_earlier(paths.database),
     )
-    return (*usual_guards(sources), *kept_guards(sources))
+    return connected_guards(sources, kept_guards(sources))
 
 
 def ending_command(paths: Paths) -> str:

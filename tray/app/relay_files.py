@@ -6,10 +6,12 @@ import contextlib
 import logging
 from collections.abc import Callable
 
+from tray.agents.registry import AGENTS
 from tray.app import Stores, installed_relay
 from tray.app.agent_sites import connected_agents
-from tray.app.guards_in_force import GuardSources, kept_guards, usual_guards
+from tray.app.guards_in_force import GuardSources, connected_guards, kept_guards, strict, table_guards
 from tray.approvals.catalog import HookCatalog
+from tray.engine.guard_summary import guards
 from tray.engine.own_answers import LostApprovals
 from tray.errors import HooktrayError
 from tray.paths import Paths
@@ -42,10 +44,20 @@ class RelayFiles:
             return
         installed_relay.write_conf(self._paths, self._catalog.without_tray())
         try:
-            if LostGuards(self._stores.database).load() is not None:
+            if LostGuards(self._stores.database).is_unreviewed:
                 self.lost.guards = kept_guards(self._sources())
         except HooktrayError as error:
             log.warning("what lost approvals guard cannot be read: %s", error.message)
+
+    def keep_guards(self) -> None:
+        """The approvals are lost: ask about what they guarded at any agent, and about what the table guards."""
+        guarded = guards(self._stores.ledger.state, self._stores.switch, AGENTS)
+        self.lost.guards = strict((*guarded, *table_guards(self._paths), *self.lost.guards))
+
+    def note_loss(self) -> None:
+        """Note in the new database what was guarded, for relays and the next tray. Raises HooktrayError, OSError."""
+        LostGuards(self._stores.database).begin(self.lost.guards)
+        self.install()
 
     def write(self) -> None:
         """Write what relays do when the tray does not answer. Raises OSError when the state folder is gone."""
@@ -71,22 +83,21 @@ class RelayFiles:
 
     def _sources(self, *, after_quit: bool = False) -> GuardSources:
         """The guards change with approvals, switch and agents."""
-        states = self._catalog.states
+        catalog = self._catalog
+        is_known = catalog.is_current and not catalog.configuration.problem
         return GuardSources(
-            paths=self._paths,
             database=self._stores.database,
             ledger=self._stores.ledger.state,
             switch=self._stores.switch,
             agents=connected_agents(self._paths),
-            earlier=self._catalog.earlier,
-            waiting=frozenset(one.key for one in states if one.waiting) if self._catalog.is_current else None,
+            waiting=frozenset(one.hook.name for one in catalog.states if one.waiting) if is_known else None,
             after_quit=after_quit,
         )
 
     def _write_table(self, sources: GuardSources) -> None:
         installed_relay.write_table(
             self._paths,
-            (*usual_guards(sources), *self.lost.guards),
+            connected_guards(sources, self.lost.guards),
             self._stores.database,
             without_tray=self._catalog.without_tray(),
             only_installed=True,

@@ -21,6 +21,7 @@ from tray.app.agent_sites import hooks_in_question, recorded_sessions, site, uns
 from tray.app.checks.agent_status import agent_statuses
 from tray.app.checks.context import build_context
 from tray.app.checks.hooks import broken_hooks
+from tray.app.state_incident import Incident, IncidentCause, cause_of
 from tray.approvals.catalog import HookCatalog, HookState, command_or_url
 from tray.approvals.review import describe_action
 from tray.engine.log_rows import log_report, row_filter
@@ -31,7 +32,6 @@ from tray.lazy_dataclass import replace
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.paths import Paths
-from tray.store.db import OTHER_VERSION, Database
 from tray.store.journal import Journal, RowFilter
 from tray.text import sanitise
 
@@ -204,10 +204,12 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
     settings = sum(setting.waiting for setting in catalog.settings())
     known: TrayHealth = health or {}
     failing = say("The journal cannot be written") + f": {known['journal']}" if known.get("journal") else ""
-    losses = tuple(filter(None, (damage_notice(stores.database), stores.ledger.state.tampered, failing)))
+    loss = loss_notice(stores)
+    shown = "" if known.get("problems") else loss  # a running tray reports it as a problem
+    losses = tuple(filter(None, (shown, failing)))
     agents = agent_statuses(place, stores.journal.last_events, unanswered=known.get("unanswered"))
     silent = tuple(dict.fromkeys(one.silence for one in agents if one.silence))
-    problems = (catalog.configuration.problem, *losses, *silent, *catalog.configuration.warnings)
+    problems = (catalog.configuration.problem, loss, failing, *silent, *catalog.configuration.warnings)
     ran = unjudged_calls.lately(stores.journal)
     broken = broken_hooks(build_context(place.paths, stores, catalog, None, static=True))
     row: StatusRow = {
@@ -270,7 +272,7 @@ def list_report(stores: Stores, catalog: HookCatalog) -> ListReport:
     return {
         "rows": hook_rows(catalog),
         "enabled": stores.switch.state().enabled,
-        "loss": damage_notice(stores.database) or stores.ledger.state.tampered,
+        "loss": loss_notice(stores),
         "waiting": list(_waiting_lines(catalog)),
         **_configuration(catalog),
     }
@@ -329,11 +331,10 @@ def _is_unambiguous(word: str, one: HookState, catalog: HookCatalog) -> bool:
     return [other for other in catalog.find(word) if other.hook.match.event == one.hook.match.event] == [one]
 
 
-def damage_notice(database: Database) -> str:
-    """The damage of the database that no person has seen yet; "" for none."""
-    file = database.damage()
-    if file is None:
+def loss_notice(stores: Stores) -> str:
+    """The loss of approvals that the user has not seen yet; "" for none."""
+    file = stores.database.damage()
+    if file is None and not stores.ledger.state.tampered:
         return ""
-    cause = "belongs to another version of Hooktray" if OTHER_VERSION in file else "was damaged"
-    what = f"the database {cause}: it was set aside as {file}" if file else "the database was lost"
-    return f"{what}: all approvals are gone\n  approve the hooks again: tray's menu, Approvals, or `hooktray open`"
+    cause = IncidentCause.ALTERED if file is None else cause_of(file)
+    return Incident(at=0.0, cause=cause, folder=str(stores.database.path), set_aside=file or "").text

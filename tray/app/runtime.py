@@ -22,9 +22,9 @@ from tray.app.command_answers import CommandAnswers
 from tray.app.confirmed_clicks import ConfirmedClicks
 from tray.app.connection_watch import ConnectionWatch
 from tray.app.core import TrayCore
-from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import DesktopPorts, alert_actions, build_desktop
 from tray.app.file_watch import FileWatch
+from tray.app.lost_state import LostState
 from tray.app.offline_rows import OfflineRows
 from tray.app.presence_files import PresenceFiles
 from tray.app.session_focus import SessionFocus
@@ -32,7 +32,6 @@ from tray.app.session_tracker import SessionTracker, dropped_place
 from tray.app.shutdown import CLOSE_TIMEOUT
 from tray.app.source_refresh import SourceRefresh
 from tray.app.state_folder import StateFolder
-from tray.app.state_watch import StateWatch
 from tray.app.trials import Trials
 from tray.app.user_presence import UserPresence
 from tray.app.web import build_page
@@ -83,7 +82,7 @@ class App:
         self._doctor = LiveDoctor(self._paths, self._stores, self._catalog, self._health)
         self._make_sessions()
         self._make_alerts()
-        self._make_state_watch(folder)
+        self._make_lost_state(folder)
         self._make_controls()
         self._make_page()
         self._make_watches()
@@ -119,16 +118,15 @@ class App:
             self._session_focus,
             health=self._health,
             icon_name=self._icon_name,
-            keep_records=self._state_watch.keep_records,
         )
         self.answer_command = answers.answer
         self.answer_slash_command = answers.answer_slash_command
 
-    def _make_state_watch(self, folder: StateFolder) -> None:
+    def _make_lost_state(self, folder: StateFolder) -> None:
         self._offline_rows = OfflineRows(
             self._paths, self._stores.journal, self._alerts, lambda rows: self._events.publish_offline(rows)
         )
-        self._state_watch = StateWatch(
+        self._lost_state = LostState(
             self._core,
             folder,
             self._loop.loop,
@@ -136,7 +134,6 @@ class App:
             refresh=self._refresh,
             check_connections=lambda: self._connections.check(),
             check_offline_rows=self._offline_rows.check,
-            show=lambda: self._presenter.show(),
             end=self._yield_to_other,
         )
 
@@ -224,17 +221,14 @@ class App:
         )
 
     def _make_watches(self) -> None:
-        self._database_recovery = DatabaseRecovery(
-            self._stores, self._controls, self._reviews, self._alerts, self._opener.open
-        )
         self._sources = SourceRefresh(
-            self._core, self._controls, self._consent, self._alert_controller, self._database_recovery
+            self._core, self._controls, self._consent, self._alert_controller, self._lost_state
         )
         self._connections = ConnectionWatch(
             self._core,
             self._loop.loop,
             self._alerts,
-            keep_records=self._state_watch.check,
+            check_state=self._lost_state.check,
             show=lambda: self._presenter.show(),
             refresh_menu=lambda: self._presenter.opened(),
         )
@@ -245,7 +239,6 @@ class App:
             self._controls,
             self._alert_controller,
             self._desktop_ports(),
-            recovery=self._database_recovery,
             entries=self._connections.entries,
         )
         self._first_start = welcome.FirstStart(
@@ -276,9 +269,8 @@ class App:
             unjudged=partial(getattr, self._audit, "unseen"),
             run_doctor=lambda: self._workers.spawn(self._run_doctor),
             incident=self._incident_brief,
-            show_incident=self._state_watch.show_incident,
+            show_incident=self._lost_state.show,
             quit=self._core.quit_by_person,
-            keep_records=self._state_watch.keep_records,
             sessions=lambda: self._sessions.sessions,
             go_to_session=self._session_focus.go,
         )
@@ -302,7 +294,7 @@ class App:
         gc.enable()
         try:
             self._core.listen()
-            self._state_watch.start(self._core.server.identity)
+            self._lost_state.start(self._core.server.identity)
             self._work.post(self._begin)
             self._icon.run()
         finally:
@@ -321,7 +313,7 @@ class App:
         self._core.server.close()
         self._watch.close()
         self._connections.close()
-        self._state_watch.stop()
+        self._lost_state.stop()
         self._core.turn_end.close()
         self._core.stop_signal.close()
         self._alert_controller.push.close()
@@ -334,7 +326,6 @@ class App:
         self._presence_files.close()
         self._alert_controller.close()
         self._stores.journal.close()
-        self._state_watch.close()
         self._loop.close()
         faulthandler.cancel_dump_traceback_later()
 
@@ -377,7 +368,7 @@ class App:
 
     def _refresh(self) -> None:
         """Read the sources again, and show what has changed."""
-        self._state_watch.check()
+        self._lost_state.check()
         self._sources.refresh()
         self._connections.check()
         self._connections.write_relay_files()
@@ -390,8 +381,8 @@ class App:
         self._icon.stop()
 
     def _incident_brief(self) -> str:
-        incident = self._state_watch.incident
-        return incident.brief if incident else self._connections.problem
+        incident = self._lost_state.incident
+        return incident.headline if incident else self._connections.problem
 
     def _run_doctor(self) -> None:
         path = self._doctor.report()
@@ -420,7 +411,7 @@ class App:
         return self._doctor.failing_hooks(self._alert_controller.failing_hooks)
 
     def _health(self) -> TrayHealth:
-        incident = self._state_watch.incident
+        incident = self._lost_state.incident
         more: TrayHealth = {
             **self._alert_controller.problems,
             "problems": [incident.row] if incident else [],

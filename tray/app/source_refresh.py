@@ -7,7 +7,7 @@ import logging
 
 from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
-from tray.app.database_recovery import DatabaseRecovery
+from tray.app.lost_state import LostState
 from tray.app.native_hooks import native_hooks
 from tray.approvals import guarded_settings, silenced
 from tray.approvals.consent import Consent
@@ -27,23 +27,21 @@ class SourceRefresh:
         controls: Controls,
         consent: Consent,
         alerts: AlertController,
-        recovery: DatabaseRecovery,
+        lost_state: LostState,
     ) -> None:
         self._paths, self._stores, self._catalog = core.paths, core.stores, core.catalog
         self._controls, self._consent = controls, consent
         self._alert_controller = alerts
-        self._database_recovery = recovery
+        self._lost_state = lost_state
         self._known_problem = ""  # of the configuration
 
     def refresh(self) -> None:
         self._catalog.refresh()
         self._alert_controller.announce_tampering(self._stores)
-        self._database_recovery.refresh()
-        offered = {one.key for one in self._controls.batch.hooks}
         if not self._catalog.configuration.problem:
             with contextlib.suppress(StoreError):  # the next refresh tries again
                 self._record()
-        self._announce_waiting(offered)
+        self._announce_waiting()
         self._announce_problem(self._catalog.configuration.problem)
         self._alert_controller.push.refresh()
         self._alert_controller.alerts.source_warnings(self._catalog.configuration.warnings)
@@ -64,11 +62,11 @@ class SourceRefresh:
             log.warning("the configuration is broken: %s", sanitise(problem, 1000))
         self._known_problem = problem
 
-    def _announce_waiting(self, offered: set[str]) -> None:
-        """Announce each hook and setting that waits; the `offered` hooks have one alert together."""
+    def _announce_waiting(self) -> None:
+        """Announce each hook and setting that waits; those that wait after a loss have one alert together."""
         alerts = self._alert_controller.alerts
         for state in self._catalog.take_new():
-            if state.key not in offered:
+            if not self._lost_state.has_lost_approvals:
                 alerts.hook_waiting(state)
         settings = [one for one in self._catalog.settings() if one.waiting]
         for setting in settings:

@@ -17,7 +17,6 @@ from tray.file_lock import FileLock
 from tray.files import Identity, identity
 from tray.paths import Paths, unwritable_error
 from tray.store.db import Database
-from tray.store.rescue_connection import RescueConnection
 
 LOCK = "lock"
 CLAIM_ATTEMPTS = 20  # folders that may vanish while their lock is taken
@@ -36,7 +35,9 @@ class StatePart(enum.Enum):
     SOCKET = enum.auto()
 
 
-FOLDERS = (StatePart.FOLDER, StatePart.COPIES)
+# Held open, since the number of an open inode is not given to a new one. O_PATH opens no file: to close such a
+# descriptor drops no lock that SQLite has on the database.
+HELD = (StatePart.FOLDER, StatePart.COPIES, StatePart.DATABASE)
 
 
 class AnotherTrayError(Exception):
@@ -58,7 +59,7 @@ class StateFolder:
         }
         self._identities: dict[StatePart, Identity] = {}
         self._locks: dict[Path, FileLock] = {}
-        self._open: dict[StatePart, int] = {}  # descriptors: the number of an open inode is not given to a new one
+        self._open: dict[StatePart, int] = {}
 
     def claim(self) -> None:
         """Make the folder where it is missing, and take its locks; raises AnotherTrayError and HooktrayError."""
@@ -80,33 +81,33 @@ class StateFolder:
         for lock in self._locks.values():
             lock.release()
         self._locks.clear()
-        for part in FOLDERS:
+        for part in HELD:
             self._close(part)
 
     def remember(self, *parts: StatePart) -> None:
         """Remember these parts as ours, as they are at their paths now."""
         for part in parts:
-            if part in FOLDERS:
-                self._open_folder(part)
+            if part in HELD:
+                self._hold_open(part)
             self._identities[part] = identity(self._places[part]) or NO_FILE
 
-    def hold(self, database: Database) -> RescueConnection:
-        """From here on no other database than this one counts; call it before the first answer."""
-        rescue = RescueConnection(database)
-        rescue.open()
+    def hold(self, database: Database) -> None:
+        """From here on no other database than this one counts; called before the first answer."""
         self.remember(StatePart.FOLDER, StatePart.DATABASE, StatePart.COPIES)
-        database.pin.file = identity(database.path)
-        return rescue
+        database.pin.file = self._identities[StatePart.DATABASE]
 
     def remember_socket(self, found: Identity | None) -> None:
         """Remember the socket that we bound; what is at its path by now may be another's."""
         self._identities[StatePart.SOCKET] = found or identity(self._places[StatePart.SOCKET]) or NO_FILE
 
     def changed(self) -> frozenset[StatePart]:
-        """The parts that are no longer at their paths. Windows does not let a program delete or move an open file."""
-        if sys.platform == "win32":
-            return frozenset()
-        return frozenset(part for part, known in self._identities.items() if identity(self._places[part]) != known)
+        """Returns the parts that are no longer at their paths.
+
+        Windows does not let a program delete or move an open file; the database is not always open.
+        """
+        known = self._identities.items()
+        found = frozenset(part for part, file in known if identity(self._places[part]) != file)
+        return found & {StatePart.DATABASE} if sys.platform == "win32" else found
 
     def current_path(self) -> str:
         """Where the folder that we opened is now; "" when it was deleted, or the system does not say."""
@@ -119,11 +120,6 @@ class StateFolder:
         if path.endswith(DELETED_SUFFIX) and identity(path) != self._identities.get(StatePart.FOLDER):
             return ""
         return path
-
-    @property
-    def opened_path(self) -> Path | None:
-        """The folder that we opened, wherever it is now; None when it was deleted."""
-        return Path(f"/proc/self/fd/{self._open[StatePart.FOLDER]}") if self.current_path() else None
 
     def _lock(self, path: Path, *, required: bool = True) -> bool:
         """Whether the lock of the file at the path is ours now. It may have been deleted while we took it."""
@@ -146,11 +142,11 @@ class StateFolder:
         self._locks[path] = lock
         return True
 
-    def _open_folder(self, part: StatePart) -> None:
+    def _hold_open(self, part: StatePart) -> None:
         self._close(part)
-        if sys.platform != "win32":
+        if sys.platform == "linux":  # elsewhere numbers are not used again soon
             with contextlib.suppress(OSError):
-                self._open[part] = os.open(self._places[part], os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+                self._open[part] = os.open(self._places[part], os.O_PATH | os.O_NOFOLLOW)
 
     def _close(self, part: StatePart) -> None:
         if part in self._open:

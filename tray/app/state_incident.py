@@ -1,15 +1,19 @@
-"""What happened to the state folder, whether it was made anew, and the texts about both."""
+"""What happened to the tray's state, and the texts about it."""
 
 from __future__ import annotations
 
 import enum
 from typing import TYPE_CHECKING
 
-from tray.language import count, phrase, say
+from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass
+from tray.store.set_aside import OTHER_VERSION
 
 if TYPE_CHECKING:
     from tray.ipc.health import StateProblem
+
+
+INCIDENT = "state"  # what Review of its alert is about
 
 
 class IncidentCause(enum.Enum):
@@ -17,51 +21,68 @@ class IncidentCause(enum.Enum):
     MOVED = phrase("The state folder was moved away")
     REPLACED = phrase("Another folder was put in the place of the state folder")
     DATABASE = phrase("The database was deleted or replaced")
+    DAMAGED = phrase("The database was damaged")
+    VERSION = phrase("The database belongs to another version of Hooktray")
+    ALTERED = phrase("Another program altered the approvals")
     COPIES = phrase("The folder of approved copies was deleted or replaced")
     SOCKET = phrase("The socket was deleted or replaced")
     LOCK = phrase("The lock file was deleted or replaced")
 
+    @property
+    def loses_approvals(self) -> bool:
+        return self not in (IncidentCause.COPIES, IncidentCause.SOCKET, IncidentCause.LOCK)
+
+
+# The part of the name under which a database is kept, and why it does not count.
+KINDS = {
+    ".altered-": IncidentCause.ALTERED,
+    ".damaged-": IncidentCause.DAMAGED,
+    OTHER_VERSION: IncidentCause.VERSION,
+}
+
+
+def cause_of(file: str) -> IncidentCause:
+    """Why the database that was kept under this name does not count; "" = no file is left."""
+    return next((cause for kind, cause in KINDS.items() if kind in file), IncidentCause.DATABASE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
-    """What happened to the state folder, and what was made anew, lost or set aside."""
+    """What happened to the state, and what became of it."""
 
     at: float
     cause: IncidentCause
     folder: str
     moved_to: str = ""
-    approvals: int = 0
-    decisions: int | None = None  # that are in the new database; None = it is the old one
-    lost: tuple[str, ...] = ()
-    set_aside: str = ""
+    set_aside: str = ""  # the name of the file that is kept
     failure: str = ""  # why it cannot be made anew; "" when it was
 
     @property
-    def brief(self) -> str:
-        """For a notification and the first row of the menu: what matters most comes first."""
-        return f"{say(self.cause.value)}: {self.outcome}"
-
-    @property
-    def text(self) -> str:
-        """The same with the places."""
-        moved = say("it is at {place} now", place=self.moved_to) if self.moved_to else ""
-        aside = say("what was found there is in {place}", place=self.set_aside) if self.set_aside else ""
-        folder = "" if self.folder in self.failure else self.folder
-        return " · ".join(filter(None, (self.brief, folder, moved, aside)))
+    def headline(self) -> str:
+        return say(self.cause.value)
 
     @property
     def outcome(self) -> str:
-        if self.failure:
-            return say("it cannot be restored: {why}", why=self.failure)
-        approvals = count("{n} approval", "{n} approvals", self.approvals)
-        if self.cause in (IncidentCause.SOCKET, IncidentCause.LOCK):
-            result = say("restored")
-        elif self.decisions is None:
-            result = say("restored with {approvals}", approvals=approvals)
-        else:
-            decisions = count("{n} decision", "{n} decisions", self.decisions)
-            result = say("restored with {approvals} and {decisions}", approvals=approvals, decisions=decisions)
-        return f"{result} · " + say("lost: {what}", what=", ".join(self.lost)) if self.lost else result
+        """What follows from it, what matters most first."""
+        parts = [say("It cannot be made anew: {why}", why=self.failure)] if self.failure else []
+        if self.cause.loses_approvals:
+            parts.append(say("All approvals are gone: each call that a hook guarded is asked about or denied"))
+            parts.append(say("Approve the hooks of each source again under Approvals"))
+        elif not self.failure:
+            parts.append(say("It was made anew"))
+        if self.cause is IncidentCause.COPIES:
+            parts.append(say("A hook whose files changed since its approval fails until you approve it again"))
+        if self.set_aside:
+            parts.append(say("The file is kept: {file}", file=self.set_aside))
+        if self.cause in (IncidentCause.DELETED, IncidentCause.MOVED, IncidentCause.REPLACED):
+            parts.append(say("Connect your agents again, so that changes of their entries are noticed"))
+        return " · ".join(parts)
+
+    @property
+    def text(self) -> str:
+        """All of it, with the places."""
+        moved = say("it is at {place} now", place=self.moved_to) if self.moved_to else ""
+        return " · ".join(filter(None, (self.headline, self.outcome, self.folder, moved)))
 
     @property
     def row(self) -> StateProblem:

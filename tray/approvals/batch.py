@@ -1,7 +1,6 @@
-"""Hooks that one review shows together and one click approves: all of a source, or those that were not changed.
+"""Hooks that one review shows together and one click approves: all of a source, or those that were imported.
 
-The latter were approved before with the same content: in a damaged or lost database, or on the machine from which
-they were imported.
+The latter were approved on another machine with the same content.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from tray.language import count, say
 from tray.lazy_dataclass import dataclass
 from tray.model.hook import ApprovalState
 from tray.store.copies import Copies
-from tray.store.earlier_approvals import EarlierApprovals
-from tray.store.ledger import LedgerState
+from tray.store.ledger import ApprovedHook, LedgerState
 
 FILE_NAME, SOURCE_FILE_NAME = "approved-before", "of-one-source"
 SEPARATOR = "=" * 80
@@ -30,7 +28,6 @@ class ApprovalBatch:
 
     hooks: tuple[HookState, ...] = ()
     digest: str = ""
-    partial: bool = False  # not all of the earlier decisions could be read
     source: str = ""  # the file whose waiting hooks these are; "" when they were approved before
     unreadable: int = 0  # hooks of that file that wait, too, and cannot be approved yet
 
@@ -42,13 +39,12 @@ NO_BATCH = ApprovalBatch()
 
 
 def find_batch(catalog: HookCatalog, ledger_state: LedgerState) -> ApprovalBatch:
-    """Returns the hooks of the catalog that wait although the same content was approved before.
+    """Returns the hooks of the catalog that wait although the same content was approved on another machine.
 
-    A hook with an entry in the current ledger, and one that was changed, denied or revoked before, is reviewed by
-    itself.
+    A hook with an entry in the ledger here is reviewed by itself.
     """
-    hooks = tuple(_unchanged(catalog.states, ledger_state, catalog.earlier))
-    return ApprovalBatch(hooks=hooks, digest=_digest(hooks), partial=catalog.earlier.partial) if hooks else NO_BATCH
+    hooks = tuple(_unchanged(catalog.states, ledger_state, catalog.imported))
+    return ApprovalBatch(hooks=hooks, digest=_digest(hooks)) if hooks else NO_BATCH
 
 
 def source_batches(states: Sequence[HookState]) -> tuple[ApprovalBatch, ...]:
@@ -71,11 +67,11 @@ def _digest(hooks: Sequence[HookState]) -> str:
 
 
 def _unchanged(
-    states: Sequence[HookState], ledger_state: LedgerState, earlier: EarlierApprovals
+    states: Sequence[HookState], ledger_state: LedgerState, imported: Mapping[str, ApprovedHook]
 ) -> Iterator[HookState]:
     decided = {*ledger_state.revoked, *(key for key, _ in ledger_state.denied)}
     for one in states:
-        before = earlier.approved.get(one.key)
+        before = imported.get(one.key)
         if one.state is ApprovalState.PENDING and one.key not in decided and before and before.digest == one.digest:
             yield one
 
@@ -84,19 +80,14 @@ def summary_lines(batch: ApprovalBatch) -> tuple[str, ...]:
     """What a person should know before reading the hooks, in short sentences."""
     if batch.source:
         return _source_lines(batch)
-    lines = [
+    return (
         count(
             "{n} hook waits with exactly the content that was approved before.",
             "{n} hooks wait with exactly the content that was approved before.",
             len(batch.hooks),
         ),
         say("Nothing runs until you approve it."),
-    ]
-    if batch.partial:
-        lines.append(
-            say("Some of the earlier decisions could not be read: a hook that you revoked may be among these.")
-        )
-    return tuple(lines)
+    )
 
 
 def _source_lines(batch: ApprovalBatch) -> tuple[str, ...]:

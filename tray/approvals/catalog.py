@@ -23,8 +23,8 @@ from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import ApprovalState, Hook, Prompt
 from tray.settings import Settings
 from tray.sources.configuration import Configuration, file_stamp, find_programs
+from tray.store.approval_file import read_imported
 from tray.store.copies import Bundle, Copies, DamagedError
-from tray.store.earlier_approvals import EarlierApprovals
 from tray.store.grants import grants_of
 from tray.store.ledger import ApprovedHook, Ledger, LedgerState
 from tray.store.trial_results import TrialResults
@@ -62,13 +62,10 @@ class HookState:
         return "; ".join(filter(None, (self.health, self.remedy)))
 
 
-NO_EARLIER = EarlierApprovals()
-
-
 class HookCatalog:
     """Sources propose, the ledger decides. `refresh` looks again, cheaply when nothing was touched.
 
-    `earlier` are approvals from outside the ledger, which approve nothing: batch.py offers them again.
+    `imported` are approvals of another machine, which approve nothing: batch.py offers them.
     """
 
     def __init__(
@@ -78,14 +75,12 @@ class HookCatalog:
         ledger: Ledger,
         copies: Copies,
         trials: TrialResults,
-        read_earlier: Callable[[], EarlierApprovals] = lambda: NO_EARLIER,
-        earlier_file: Path | None = None,
+        import_file: Path | None = None,
         search: SearchPath | None = None,
     ) -> None:
-        self._read_earlier = read_earlier
-        self._earlier_file = earlier_file  # an import while we run writes it
-        self.earlier = read_earlier()
-        self._earlier_stamp = self._stamp_of_earlier()
+        self._import_file = import_file  # an import while the tray runs writes it
+        self.imported: Mapping[str, ApprovedHook] = read_imported(import_file) if import_file else {}
+        self._import_stamp = self._stamp_of_import()
         self.search = search or SearchPath(os.environ)
         self._load = load
         self._source_stamp = source_stamp
@@ -119,16 +114,16 @@ class HookCatalog:
             if stamp == self._stamp:
                 return
             tried = self._trials.stamp
-            if self._earlier_stamp != self._stamp_of_earlier():
-                self._earlier_stamp = self._stamp_of_earlier()
-                self.earlier = self._read_earlier()
+            if self._import_file and self._import_stamp != self._stamp_of_import():
+                self._import_stamp = self._stamp_of_import()
+                self.imported = read_imported(self._import_file)
             before = {(one.key, one.digest) for one in self.states if one.waiting}
             declared = self._read()
-            self._hooks = reconcile(self.configuration.hooks, self._ledger.state, self.earlier.approved)
+            self._hooks = reconcile(self.configuration.hooks, self._ledger.state, self.imported)
             self.states = self._build_states(self._ledger.state)
             files = self._read_stamps()
             self._ledger.set_positions({one.key: one.position for one in self.states})
-            rest = files, self._ledger.state.version, tried, self._earlier_stamp
+            rest = files, self._ledger.state.version, tried, self._import_stamp
             self._stamp = (*declared, self._search_stamp(), *rest)
             self._new |= {
                 one.key: one.digest for one in self.states if one.waiting and (one.key, one.digest) not in before
@@ -145,10 +140,11 @@ class HookCatalog:
         return self._stamp is not None
 
     def reset(self) -> None:
-        """The folder of copies is a new one: the next refresh reads everything, and keeps it, again."""
+        """The ledger or the folder of copies is a new one: the next refresh reads everything, and keeps it, again."""
         with self._lock:
             self._inspections.clear()
             self._stamp = None
+            self._counted = (self._counted[0], -1, self._counted[2])
 
     def take_new(self) -> tuple[HookState, ...]:
         """The hooks that newly wait for the user, whoever's refresh found them; each is returned once."""
@@ -159,11 +155,11 @@ class HookCatalog:
     def _current_stamp(self) -> object:
         """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""
         declared = self._declared_stamp()
-        rest = self._file_stamps(), self._ledger.state.version, self._trials.stamp, self._stamp_of_earlier()
+        rest = self._file_stamps(), self._ledger.state.version, self._trials.stamp, self._stamp_of_import()
         return (*declared, self._search_stamp(), *rest)
 
-    def _stamp_of_earlier(self) -> object:
-        return file_stamp(self._earlier_file) if self._earlier_file else None
+    def _stamp_of_import(self) -> object:
+        return file_stamp(self._import_file) if self._import_file else None
 
     def _search_stamp(self) -> str:
         """Where programs are looked for that were not found."""
@@ -208,7 +204,7 @@ class HookCatalog:
     def watched(self) -> tuple[str, ...]:
         """The files that what is proposed depends on, besides hooktray.yaml."""
         covered = (path for one in self.states for path in one.covered)
-        imported = (str(self._earlier_file),) if self._earlier_file else ()
+        imported = (str(self._import_file),) if self._import_file else ()
         return (*self.configuration.watched, *covered, *imported)
 
     def find(self, word: str) -> list[HookState]:

@@ -23,7 +23,7 @@ def reconcile(
 ) -> tuple[Hook, ...]:
     """The same hooks in the same order, with the name and interpreter under which the ledger knows them.
 
-    What was approved `earlier`, in a ledger that is lost, is known by the same names.
+    What was approved `earlier`, on another machine, is known by the same names.
     """
     approved = {key: one.hook for known in (earlier, ledger_state.approved) for key, one in known.items()}
     bound = [_bind_interpreter(hook, approved.values()) for hook in hooks]

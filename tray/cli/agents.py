@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
@@ -59,7 +58,6 @@ def connect(
     def write(name: str, plan: Plan) -> None:
         installed_relay.prepare_to_connect(site.paths, name)
         apply_connect(site, name, plan)
-        _keep_records(site.paths)
         if not plan.changes:
             installed_relay.mend(site.paths, open_db(site.paths.database, create=not site.paths.database.exists()))
         check_line(site, name)
@@ -121,7 +119,6 @@ def import_hooks(
     find_problem = partial(blocking_problem_of, has_model=_has_model(paths))
     plan = hook_import.import_hooks(site, name, find_problem)
     if _apply(name, plan, "imported", partial(apply_connect, site, name, plan), dry_run, yes):
-        _keep_records(site.paths)
         _connect_imported(paths, name, workspace)
         try_imported(site, name)
 
@@ -217,7 +214,6 @@ def _connect_imported(paths: Paths, agent: str, workspace: str) -> None:
     plan = connectors()[agent].connect(site) if connectors()[agent].relay_entries(site) else None
     if plan and plan.changes:
         apply_connect(site, agent, plan)
-        _keep_records(paths)
 
 
 def _check_agents(agents: Sequence[str] | None) -> list[str]:
@@ -277,15 +273,6 @@ def _apply(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: 
     work()
     print(f"{name}: {word}.")
     return True
-
-
-def _keep_records(paths: Paths) -> None:
-    """Have a running tray hold what was recorded, should it be deleted."""
-    from tray.errors import IpcError
-    from tray.ipc.client import send_request
-
-    with contextlib.suppress(IpcError):  # none runs, or one that sees it by itself
-        send_request(paths.socket, {"op": "keep"}, timeout=15.0)
 
 
 def _is_confirmed(name: str, plan: Plan) -> bool:

@@ -60,8 +60,7 @@ def _exports(stores: Stores) -> Iterator[Export]:
 
 def import_file(paths: Paths, file: File, as_json: Json = False) -> None:
     from tray.app import build_catalog, open_stores
-    from tray.store.approval_file import parse, read
-    from tray.store.earlier_approvals import import_approvals
+    from tray.store.approval_file import import_approvals, parse, read
 
     refuse_agents("approvals import")
     exports = parse(read(file), str(file), str(Path.home()))

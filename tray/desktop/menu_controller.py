@@ -190,9 +190,6 @@ class MenuController:
             self._open_file(write_review(state, self._copies, os.environ, self._reviews))
 
     def _review_batch(self, digest: str) -> None:
-        if not digest:
-            self._services.review_batch()
-            return
         batch = next((one for one in self._controls.batches if one.digest == digest), None)
         if batch is None:
             raise HooktrayError(say("these hooks changed again"), hint=say("open the menu once more"))

@@ -63,12 +63,10 @@ class MenuServices:
     has_passphrase: Callable[[], bool] | None = None
     agents: AgentActions | None = None
     doctor: Callable[[], object] | None = None
-    incident: Callable[[], str] = str  # what happened to the state folder; "" when nothing did
+    incident: Callable[[], str] = str  # what happened to the state; "" when nothing did
     show_incident: Callable[[], None] = _nothing
     quit: Callable[[], object] = _nothing
     flat: bool = False  # no submenus inside of submenus
-    damage: Callable[[], str] = str  # what happened to the database, briefly; "" when nothing did
-    review_batch: Callable[[], None] = _nothing
 
     def options(self) -> MenuOptions:
         return MenuOptions(

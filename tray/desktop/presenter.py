@@ -89,7 +89,6 @@ class Presenter:
             unjudged=services.unjudged(),
             problem=self._catalog.configuration.problem,
             incident=services.incident(),
-            damage=services.damage(),
             recent=tuple(self.recent),
             sessions=services.sessions(),
             questions=services.questions(),
@@ -187,7 +186,7 @@ def _icon_state(state: menu.MenuState) -> IconState:
         return IconState.OFF
     if state.paused_until is not None:
         return IconState.PAUSED
-    if state.incident or state.damage or menu.tampered(state):
+    if state.incident or menu.tampered(state):
         return IconState.CUT_OFF
     if state.problem:
         return IconState.BROKEN
@@ -214,7 +213,7 @@ def _state_text(icon_state: IconState, state: menu.MenuState) -> str:
         case IconState.PAUSED:
             return say("Hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
         case IconState.CUT_OFF:
-            return sanitise(state.incident or state.damage or menu.tampered(state), menu.STATUS_LIMIT)
+            return sanitise(state.incident or menu.tampered(state), menu.STATUS_LIMIT)
         case IconState.BROKEN:
             return say("The configuration is broken")
         case IconState.WAITING:

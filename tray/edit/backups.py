@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tray.edit.file_changes import File, FileChange, FileState, Link, MovedHooks, read_state
-from tray.errors import HooktrayError
+from tray.edit.file_changes import File, FileChange, FileState, Link, MovedHooks
 from tray.lazy_dataclass import dataclass, replace
 from tray.paths import unwritable_error
 
@@ -151,15 +150,6 @@ class Backups:
             with contextlib.suppress(OSError):
                 draft.unlink()
             raise unwritable_error(self._folder, error) from error
-
-    @staticmethod
-    def is_in_force(document: bytes) -> bool:
-        """Whether the file that this record is about is still as we wrote it, and not disconnected."""
-        try:
-            backup = _parse(json.loads(document))
-            return backup.is_as_written(read_state(backup.path))
-        except (HooktrayError, *UNREADABLE):
-            return False
 
     def delete(self, path: Path) -> None:
         with contextlib.suppress(OSError):  # a note about an earlier state of a file has no use

@@ -21,8 +21,6 @@ LOST_REASON = (
     "Hooktray lost its approvals, and a hook that was approved guards this call. A person reviews them in the tray's"
     " menu under Approvals, or with `hooktray list`."
 )
-LOST_CAUSE = "Hooktray lost its approvals, and a hook that was approved guards this call"
-LOST_ADJUSTMENT = "the agent cannot ask: the call went on"
 
 
 def parse_command(event: Event) -> tuple[str, ...] | None:
@@ -59,15 +57,9 @@ class LostApprovals:
     guards: Sequence[Guard] = ()
 
     def judge(self, event: Event) -> Outcome | None:
-        """The outcome for this event; None when none of the guards is about it.
-
-        Where the agent cannot ask, the call goes on as that of a hook that failed: it is journalled and announced.
-        """
+        """The outcome for this event; None when none of the guards is about it. No guard lets a call go on."""
         found = [guard for guard in self.guards if (guard.agent, guard.event) == (event.agent, event.name)]
         failures = {guard.failure for guard in found if _covers(guard, event)}
-        if failures == {Failure.ALLOW}:
-            output = HookOutput(problem=LOST_CAUSE, adjustment=LOST_ADJUSTMENT)
-            return Outcome(hook=LOST_NAME, status=Status.FAILED, output=output, cause=LOST_CAUSE, let_through=True)
         if not failures:
             return None
         verdict = Verdict.DENY if Failure.BLOCK in failures else Verdict.ASK

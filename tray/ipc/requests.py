@@ -54,14 +54,12 @@ class UserRequests:
         may_open: Callable[[int], bool] = lambda pid: True,
         focus: Callable[[str], str] = str,
         change_passphrase: Callable[[int, CallerTerminal, bool], str] = lambda pid, terminal, forget: "",
-        keep_records: Callable[[], None] = lambda: None,
         write_link: Callable[[], tuple[Path, int]] = lambda: (Path(), 0),
         report: Callable[[Mapping[str, object], Callable[[], TrayHealth]], Mapping[str, object]] = lambda *_: {},
         is_state_lost: Callable[[], bool] = lambda: False,
     ) -> None:
         self._is_state_lost = is_state_lost
         self._report = report
-        self._keep_records = keep_records
         self._change_passphrase = change_passphrase
         self._focus = focus
         self._may_open = may_open
@@ -115,11 +113,6 @@ class UserRequests:
         """What only the running tray knows, for `status` and `doctor`."""
         open_requests = sum(not one.is_undo for one in self._controls.requests)
         return {**self.ping(), "requests": open_requests, **self._health()}
-
-    def keep(self) -> Mapping[str, object]:
-        """A command has written into agents' settings: what it recorded must not be lost from here on."""
-        self._keep_records()
-        return {"done": "kept"}
 
     def on(self) -> Mapping[str, object]:
         self._controls.set_enabled(True, COMMAND_LINE)
@@ -248,7 +241,6 @@ IMMEDIATE: Mapping[str, Callable[[UserRequests], Mapping[str, object]]] = {
     "on": UserRequests.on,
     "ping": UserRequests.ping,
     "health": UserRequests.health,
-    "keep": UserRequests.keep,
 }
 NEEDS_PROOF: Mapping[str, Callable[[UserRequests, Mapping[str, object]], UserRequest]] = {
     "approve": lambda requests, request: requests._approvals.approve(request),

@@ -71,7 +71,6 @@ __all__ = [
     "config_broken",
     "entries_changed",
     "hook_changed",
-    "hooks_unchanged",
     "information",
     "question",
     "question_closed",
@@ -352,12 +351,6 @@ def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
     )
 
 
-def state_folder_lost(text: str) -> Alert:
-    """The folder with the approvals was taken away under the tray: no rule of the user makes this quieter."""
-    alert = _own_alert(AlertClass.INFORMATION, text, NO_RULES, about="state_folder", urgency=Urgency.CRITICAL)
-    return replace(alert, sound="alarm", reply=True)
-
-
 def information(text: str, rules: Rules = NO_RULES) -> Alert:
     """An answer to what the user has just done. GNOME shows no banner of a low one."""
     return replace(_own_alert(AlertClass.INFORMATION, text, rules, about=text, urgency=Urgency.NORMAL), reply=True)
@@ -396,11 +389,6 @@ def entries_changed(
         buttons=(Button.CONNECT if wanted else Button.PUT_BACK, Button.LEAVE),
     )  # fmt: skip
     return replace(made, sound=ALARM) if critical else made
-
-
-def hooks_unchanged(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
-    """Hooks wait whose content was approved before; one alert for all of them."""
-    return _own_alert(AlertClass.APPROVAL_PENDING, text, rules, about=about, opens=about)
 
 
 def _event_alert(event: Event, cls: AlertClass, body: str, rules: Rules, urgency: Urgency | None) -> Alert:

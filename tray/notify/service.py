@@ -31,7 +31,6 @@ from tray.notify.policy import (
     config_broken,
     entries_changed,
     hook_changed,
-    hooks_unchanged,
     information,
     may_have_alerts,
     question,
@@ -293,12 +292,6 @@ class AlertService:
         """Announce that an agent no longer asks Hooktray as `connect` wrote; returns the alert's key."""
         name = display_name(agent)
         alert = entries_changed(agent, name, text, digest, self._rules(), critical=critical, wanted=wanted)
-        self._announce([alert])
-        return alert.key
-
-    def hooks_unchanged(self, text: str, *, about: str) -> str:
-        """Announce waiting hooks that were approved before; returns the alert's key."""
-        alert = hooks_unchanged(text, self._rules(), about=about)
         self._announce([alert])
         return alert.key
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 FORMAT = "hooktray-approvals"
 VERSION = 1
+IMPORTED = "imported-approvals.json"  # beside the database
 SIZE = 64 * 1024 * 1024  # bytes of a file
 MAX_HOOKS = 2_000
 KINDS: Kinds = {
@@ -134,12 +135,17 @@ def parse(text: bytes, path: str, home: str) -> tuple[Export, ...]:
     return tuple(_moved(one, before, home) for one in exports)
 
 
-def read_exports(path: Path) -> Sequence[Export]:
-    """What a file of ours holds that is kept beside the database; nothing where it is not there or was altered."""
+def import_approvals(database: Path, exports: Sequence[Export]) -> None:
+    """Keep them as proposals, in the place of those that were imported before. Raises StoreError."""
+    _write(database.with_name(IMPORTED), render(exports, ""))
+
+
+def read_imported(path: Path) -> Mapping[str, ApprovedHook]:
+    """Returns the imported approvals, by key; none of them is in force. Nothing if the file was altered."""
     try:
-        return parse(read(path), str(path), "")
+        return {one.approved.hook.key: one.approved for one in parse(read(path), str(path), "")}
     except HooktrayError:
-        return ()
+        return {}
 
 
 def _parse_hook(document: Document, index: int, value: object) -> Export:
@@ -151,7 +157,7 @@ def _parse_hook(document: Document, index: int, value: object) -> Export:
     except (ValueError, RecursionError) as error:
         raise _error(document, (*at, "definition"), "is not a definition of a hook") from error
     position = value["position"]
-    if [type(number) for number in position] != [int, int] or not is_plain(hook):
+    if [type(number) for number in position] != [int, int] or not _is_plain(hook):
         raise _error(document, at, "is not an approval as Hooktray writes it")
     files = dict(_files(document, (*at, "files"), value["files"]))
     pinned = {str(path): str(sha256) for path, sha256 in value["pinned"].items()}
@@ -258,7 +264,7 @@ def _moved(one: Export, before: str, home: str) -> Export:
     )
 
 
-def is_plain(hook: Hook) -> bool:
+def _is_plain(hook: Hook) -> bool:
     """Whether the fields that proposals are compared with are texts; a definition can be any JSON."""
     action = hook.action
     words = [hook.name, hook.source.path, hook.source.kind]
@@ -267,7 +273,7 @@ def is_plain(hook: Hook) -> bool:
     return all(isinstance(word, str) for word in words)
 
 
-def write(path: Path, text: bytes) -> None:
+def _write(path: Path, text: bytes) -> None:
     """A file for its owner only, whole or not at all. Raises StoreError."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:

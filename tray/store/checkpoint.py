@@ -14,7 +14,6 @@ from tray.errors import store_error
 
 LEDGER = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
 SWITCH = "switch.head"  # the digest of what we last wrote
-APPROVALS = "approvals.json"  # what was approved last, which approves nothing
 
 
 def read_checkpoint(path: Path) -> tuple[str, ...]:
@@ -31,11 +30,10 @@ def has_approvals(folder: Path) -> bool:
     return any(line and not line.startswith("0 ") for line in read_checkpoint(folder / LEDGER))
 
 
-def archive_checkpoints(folder: Path, name: str) -> None:
-    """Keep the notes of a database that is gone under `name`: the next one is not measured against them."""
-    for one in (LEDGER, SWITCH, APPROVALS):
-        with contextlib.suppress(FileNotFoundError):
-            (folder / one).replace(folder / f"{name}.{one}")
+def delete_checkpoints(folder: Path) -> None:
+    """Delete the notes of a database that is gone: the next one is not measured against them."""
+    for one in (LEDGER, SWITCH):
+        (folder / one).unlink(missing_ok=True)
 
 
 def write_checkpoint(path: Path, lines: Iterable[str]) -> None:

@@ -22,9 +22,9 @@ from threading import get_ident
 from tray.errors import MAKE_ROOM, StoreError, store_error
 from tray.files import Identity, identity, is_disk_full
 from tray.lazy_dataclass import dataclass, field, replace
-from tray.lazy_pattern import lazy_pattern
 from tray.paths import WRITABLE
-from tray.store.checkpoint import archive_checkpoints, has_approvals
+from tray.store import set_aside
+from tray.store.checkpoint import delete_checkpoints, has_approvals
 from tray.store.schema import SCHEMA, VERSION
 
 BUSY_TIMEOUT = 5.0  # seconds that a statement waits for another process's transaction
@@ -32,21 +32,17 @@ OFFLINE_BUSY_TIMEOUT = (
     1.0  # of the one-shot engine: an agent waits, and the guards of the relay's table need no database
 )
 CREATE_TIMEOUT = 1.0  # seconds that a new database may take until its tables are there
+HEADER_ATTEMPTS = 4
 MAX_VERSION = 10_000  # from here on, a damaged header rather than another version of Hooktray
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 NEEDS_WRITING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)  # a crash left something that SQLite has to mend
 
 # Python cannot say what SQLite complains of when the damaged word itself is in the complaint.
 UNREADABLE_TEXT = "the tables' descriptions cannot be read"
-RESTART_HINT = "start the tray again: it sets a damaged file aside"
+DAMAGE_HINT = "a running tray sets the file aside and begins a new one; else start it, `hooktray run`"
 SET_ASIDE_HINT = "start the tray, `hooktray run`: it sets the file aside and begins a new one"
 DAMAGE_KEY = "damage"  # the row of `meta` that a person has not seen yet: the name of the file set aside, "" for none
-LOST_KEY = (
-    "lost.table"  # the row of `meta` while what was approved in an earlier file waits for a person (lost_guards.py)
-)
-FILE_SUFFIXES = ("", "-wal", "-shm")
-OTHER_VERSION = ".version"  # in the name of a file set aside because of its version
-SET_ASIDE_SUFFIX = lazy_pattern(r"\.(damaged|version\d+)-\d{8}-\d{6}(-\d+)?$")
+LOST_KEY = "lost.guards"  # the row of `meta` while what was lost was not reviewed (lost_guards.py)
 CHECKED_TABLES = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
 
 
@@ -62,6 +58,10 @@ class OtherVersion(Damaged):
     def __init__(self, version: int) -> None:
         super().__init__(f"the database has version {version}, this Hooktray needs {VERSION}")
         self.kind = f"version{version}"
+
+
+class LostError(StoreError):
+    """The database is missing, damaged or of another version."""
 
 
 class MovedError(sqlite3.OperationalError):
@@ -96,22 +96,24 @@ class Database:
 
     @property
     def is_marked_damaged(self) -> bool:
-        """Whether damage was found while the file was in use."""
-        return _damage_marker(self.path).exists()
+        """Whether any process found damage in the file that is at the path now."""
+        return set_aside.is_marked(self.path)
 
-    def is_whole(self) -> bool:
-        """Whether SQLite finds no damage in what the gates rest on; a damaged file is condemned."""
+    @property
+    def is_damaged(self) -> bool:
+        """Whether SQLite finds damage in what the gates rest on, or any process found some; marks the file."""
         if self.is_marked_damaged:
-            return False
+            return True
         try:
+            _check_header(self.path)
             with self.connect() as connection:
-                _check(connection, "integrity_check")
-        except Damaged:
+                _quick_check(connection)
+        except (Damaged, LostError):
             self.mark_damaged()
-            return False
+            return True
         except StoreError:
             return False
-        return True
+        return False
 
     def require_writable(self) -> None:
         """Raises StoreError if no row can be written. Another process may be writing one."""
@@ -166,7 +168,7 @@ class Database:
             raise database_error(self.path, e) from e
         except UnicodeDecodeError as e:
             self.mark_damaged()
-            raise StoreError(f"{self.path}: {UNREADABLE_TEXT}", hint=RESTART_HINT) from e
+            raise LostError(f"{self.path}: {UNREADABLE_TEXT}", hint=DAMAGE_HINT) from e
 
     @contextmanager
     def write(self, *, durable: bool = False, busy: float | None = None) -> Iterator[sqlite3.Connection]:
@@ -178,14 +180,9 @@ class Database:
                 yield connection
 
     def mark_damaged(self) -> None:
-        """Have the file set aside at the next start: it turned out damaged while others were using it."""
+        """Have the running tray, else the next one, set the file aside."""
         with suppress(OSError):
-            _damage_marker(self.path).touch(mode=0o600)
-
-    def forget_damage(self) -> None:
-        """Another file was made at the path: what was found in the earlier one does not count for it."""
-        _damage_marker(self.path).unlink(missing_ok=True)
-        self.is_whole()
+            set_aside.mark(self.path)
 
 
 @contextmanager
@@ -215,14 +212,29 @@ def open_db(
     the database must exist, be undamaged and be of this version.
     """
     _check_file(path, may_be_missing=create)
-    try:
+    with _store_errors(path):
         if not create:
             return _existing(path, busy)
         try:
             return _current(path)
         except Damaged as e:
-            quarantined = _quarantine(path, clock(), e.kind)
-            return replace(_current(path, quarantined.name), damaged=quarantined)
+            return begin_anew(path, e.kind, clock)
+
+
+def begin_anew(path: Path, kind: str, clock: Callable[[], float] = time.time) -> Database:
+    """Set aside what is at the path, and create an empty database. Raises StoreError.
+
+    `kind` becomes a part of the name of the file that is kept: why it does not count.
+    """
+    with _store_errors(path):
+        kept = set_aside.set_aside(path, clock(), kind)
+        return replace(_current(path, kept.name if kept else ""), damaged=kept)
+
+
+@contextmanager
+def _store_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
     except sqlite3.Error as e:
         raise database_error(path, e) from e
     except OSError as e:
@@ -234,15 +246,12 @@ def _existing(path: Path, busy: float) -> Database:
     try:
         with _read_connection(database, "ro") as connection:
             if not _wait_for_tables(path, connection):
-                raise StoreError(
-                    f"{path}: the database has no tables yet",
-                    hint="start the tray once: `hooktray run`",
-                )
+                raise LostError(f"{path}: the database has no tables yet", hint="start the tray once: `hooktray run`")
             _check(connection)
     except OtherVersion as e:
-        raise StoreError(f"{path}: {e}", hint=SET_ASIDE_HINT) from e
+        raise LostError(f"{path}: {e}", hint=SET_ASIDE_HINT) from e
     except Damaged as e:
-        raise StoreError(f"{path}: the database is damaged ({e})", hint=SET_ASIDE_HINT) from e
+        raise LostError(f"{path}: the database is damaged ({e})", hint=SET_ASIDE_HINT) from e
     return database
 
 
@@ -256,7 +265,7 @@ def _current(path: Path, quarantined: str | None = None) -> Database:
             if not _version(path, connection):
                 if has_approvals(path.parent):  # the file is gone, or was emptied
                     quarantined = quarantined or ""
-                    archive_checkpoints(path.parent, f"{path.name}.gone")
+                    delete_checkpoints(path.parent)
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before WAL, else it silently stays off
             connection.execute("PRAGMA journal_mode = WAL")
             _make_tables(path, connection, quarantined)
@@ -360,12 +369,31 @@ def _make_tables(path: Path, connection: sqlite3.Connection, quarantined: str | 
             connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
 
 
-def _check(connection: sqlite3.Connection, pragma: str = "quick_check") -> None:
+def _check(connection: sqlite3.Connection) -> None:
+    _quick_check(connection)
+    connection.execute("SELECT * FROM journal ORDER BY seq DESC LIMIT 50").fetchall()  # too large to read through
+
+
+def _quick_check(connection: sqlite3.Connection) -> None:
     for table in CHECKED_TABLES:
-        result = connection.execute(f"PRAGMA {pragma}({table})").fetchone()[0]
+        result = connection.execute(f"PRAGMA quick_check({table})").fetchone()[0]
         if result != "ok":
             raise Damaged(f"{table}: {result}")
-    connection.execute("SELECT * FROM journal ORDER BY seq DESC LIMIT 50").fetchall()  # too large to read through
+
+
+def _check_header(path: Path) -> None:
+    """Raises Damaged if the file itself, without its log, has another header, or is shorter than that says."""
+    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    for attempt in range(HEADER_ATTEMPTS):  # a process that takes the log in writes one page after the other
+        try:
+            with closing(sqlite3.connect(uri, uri=True)) as connection:
+                if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                    return
+        except sqlite3.DatabaseError as e:
+            if not is_damage(e):
+                return
+        time.sleep(0.05 * attempt)
+    raise Damaged("its header is not whole")
 
 
 def _try_writing(connection: sqlite3.Connection) -> None:
@@ -378,44 +406,20 @@ def _try_writing(connection: sqlite3.Connection) -> None:
             raise
 
 
-def _quarantine(path: Path, now: float, kind: str) -> Path:
-    name = f"{path.name}.{kind}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}"
-    quarantined = path.with_name(name)
-    number = 1
-    while quarantined.exists():
-        number += 1
-        quarantined = path.with_name(f"{name}-{number}")
-    archive_checkpoints(path.parent, quarantined.name)  # first: the notes are of this database, and of no later one
-    for suffix in FILE_SUFFIXES:
-        part = path.with_name(path.name + suffix)
-        if part.exists():
-            part.replace(quarantined.with_name(quarantined.name + suffix))
-    _damage_marker(path).unlink(missing_ok=True)
-    return quarantined
-
-
-def files_set_aside(path: Path) -> list[Path]:
-    """Returns the files that were set aside, oldest first."""
-    kept = (file for file in path.parent.glob(f"{path.name}.*") if SET_ASIDE_SUFFIX.search(file.name))
-    return sorted(kept, key=lambda file: file.name.partition("-")[2])
-
-
-def _damage_marker(path: Path) -> Path:
-    return path.with_name(path.name + ".bad")
-
-
 def _check_file(path: Path, *, may_be_missing: bool) -> None:
     """Refuse to open what someone else could have put there."""
     _reject_file(path.parent, stat.S_ISDIR, "a folder", open_to=0o022)  # others may read it: the tray closes it again
     if path.is_symlink() or path.exists():
         _reject_file(path, stat.S_ISREG, "a file")
     elif not may_be_missing:
-        raise StoreError(f"{path}: there is no database yet", hint="start the tray once: `hooktray run`")
+        raise LostError(f"{path}: there is no database yet", hint="start the tray once: `hooktray run`")
 
 
 def _reject_file(path: Path, is_kind: Callable[[int], bool], kind: str, *, open_to: int = 0) -> None:
     try:
         status = path.lstat()
+    except FileNotFoundError as e:
+        raise LostError(f"{path}: {e.strerror}", hint="start the tray once: `hooktray run`") from e
     except OSError as e:
         raise StoreError(f"{path}: {e.strerror}", hint="it must be there, and ours to read") from e
     if stat.S_ISLNK(status.st_mode) or not is_kind(status.st_mode):
@@ -438,9 +442,9 @@ def _primary_code(error: sqlite3.Error) -> int:
 
 def database_error(path: Path, error: sqlite3.Error) -> StoreError:
     if is_damage(error):
-        return StoreError(f"{path}: {error}", hint=RESTART_HINT)
+        return LostError(f"{path}: {error}", hint=DAMAGE_HINT)
     if isinstance(error, MovedError):
-        return StoreError(f"{path}: {error}", hint="the tray makes it anew; try again in a moment")
+        return StoreError(f"{path}: {error}", hint="the tray begins a new one; try again in a moment")
     for place in (path.parent, path):
         if os.path.exists(place) and not os.access(place, os.W_OK):  # noqa: PTH110 - Path raises where none may look
             return StoreError(f"{path}: {error}: {place} is read-only", hint=WRITABLE)

@@ -8,7 +8,6 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from tray.errors import StoreError
 from tray.lazy_dataclass import dataclass, replace
@@ -18,11 +17,6 @@ from tray.store import dropped_rows
 from tray.store.db import Database
 from tray.store.retention import Retention, keep_all
 from tray.store.writer import Committed, JournalWriter, WriteJob
-
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    T = TypeVar("T")
 
 PAGE_ROWS = 500
 
@@ -189,9 +183,9 @@ class Journal:
         text = json.dumps(ids)
         self._writer.submit(WriteJob((word, text), len(text), SET_ALERTED))
 
-    def swap(self, work: Callable[[], T]) -> T:
+    def swap(self, work: Callable[[], object]) -> None:
         """Do this while no row is written; afterwards rows go into the file that is at the path then."""
-        return self._writer.swap(work)
+        self._writer.swap(work)
 
     def close(self, limit: float = 5.0) -> None:
         """Write what waits, but give up after `limit` seconds."""

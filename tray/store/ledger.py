@@ -9,13 +9,13 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tray.errors import StoreError
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.hook import NOTED, Hook, Match, Rule, restore
 from tray.store.checkpoint import LEDGER, read_checkpoint, write_checkpoint
-from tray.store.db import Database
+from tray.store.db import DAMAGE_HINT, Database
 from tray.store.grants import grants_key, grants_of
 
 MAX_CACHED = 256  # of events whose hooks are remembered; names come from outside
@@ -66,7 +66,7 @@ class LedgerState:
     by_event: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # indexes by (agent, event)
     known_candidates: dict[tuple[str, ...], Candidates] = field(default_factory=dict, compare=False, repr=False)
     uncovered: tuple[str, ...] = ()  # of all approved hooks
-    tampered: str = ""  # why the rows from some point on do not count; "" when all do
+    tampered: str = ""  # why no row counts; "" when all do
 
     def candidates(self, agent: str, *events: str) -> Candidates:
         """The matches that an event with these names may meet, each with its hooks; many hooks may have the same."""
@@ -95,13 +95,10 @@ def _match_key(match: Match) -> object:
     )  # fmt: skip
 
 
-FIRST = "SELECT chain FROM ledger ORDER BY seq LIMIT 1"
+CONTINUE = "INSERT INTO sqlite_sequence VALUES ('ledger', ?)"
 LAST = "SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1"
 INSERT = "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-RESTORED = "written anew"  # the channel of rows that were altered or taken away
-RESTORED_TEXT = (
-    "rows of the ledger were altered or taken away while Hooktray ran: it was written anew with all approvals"
-)
+READ_ATTEMPTS = 5
 EMPTY_HEAD = "0 -"  # the head of a ledger without a row
 READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
 Row = tuple[int, float, str, str, str, str, str, str, str]
@@ -116,17 +113,38 @@ class Ledger:
         self._lock = threading.Lock()
         self._head = database.path.with_name(CHECKPOINT)
         self._checkpoint: tuple[str, ...] = ()  # the head as it was when we began: then only what we write ourselves
-        self.restored = ""  # what happened to rows that counted here, which were written anew; "" when nothing did
-        if not self.load().version and not self._checkpoint:
-            self._checkpoint = (EMPTY_HEAD,)
-            with contextlib.suppress(StoreError):
-                write_checkpoint(self._head, self._checkpoint)
+        self.load()
 
     def load(self) -> LedgerState:
         """As a process that has just begun reads it."""
-        self._checkpoint = read_checkpoint(self._head)
-        self.state = self._load()
+        for _ in range(READ_ATTEMPTS):
+            self._checkpoint = read_checkpoint(self._head)
+            self.state = self._load()
+            if not self.state.tampered or read_checkpoint(self._head) == self._checkpoint:
+                break  # else a row was written between the two reads
+        if not self.state.version and not self._checkpoint:
+            self._checkpoint = (EMPTY_HEAD,)
+            with contextlib.suppress(StoreError):
+                write_checkpoint(self._head, self._checkpoint)
         return self.state
+
+    def swap(self, work: Callable[[], object]) -> None:
+        """Do this while no row is written; afterwards the database that is at the path then counts.
+
+        Its rows have higher numbers, so that no earlier undo takes one of them back.
+        """
+        with self._lock:
+            before = self.state.version
+            work()
+            self.load()
+            with contextlib.suppress(StoreError), self._database.write() as connection:
+                connection.execute(CONTINUE, (max(before, self.state.version),))
+
+    @property
+    def is_altered(self) -> bool:
+        """Whether the rows on disk are not those in memory. Raises StoreError."""
+        with self._lock, self._database.connect() as connection:
+            return not self._holds(connection)
 
     def append(
         self, action: LedgerAction, key: str, digest: str, *, definition: str, position: tuple[int, int], channel: str
@@ -134,45 +152,24 @@ class Ledger:
         """Write one row with its link in the chain, then let it count."""
         with self._lock:
             with self._database.write(durable=True) as connection:
-                before = self._checkpoint
-                self._mend(connection)
+                if not self._holds(connection):  # a row behind theirs would confirm them
+                    raise StoreError(f"{self._database.path}: another program altered the ledger", hint=DAMAGE_HINT)
                 last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
                 row = (self._clock(), action.value, key, digest, definition, json.dumps(position), channel)
                 connection.execute(INSERT, (*row, chain_value(last[0] if last else "", row)))
-                (seq, link), (first,) = (connection.execute(one).fetchone() for one in (LAST, FIRST))
-                head = f"{seq} {link} {first}"
+                head = "{} {}".format(*connection.execute(LAST).fetchone())
                 # Until the row is on disk, either may be the last.
-                write_checkpoint(self._head, dict.fromkeys((head, *self._checkpoint, *before)))
+                write_checkpoint(self._head, dict.fromkeys((head, *self._checkpoint)))
             self._checkpoint = (head,)
             with contextlib.suppress(StoreError):  # then both are kept
                 write_checkpoint(self._head, self._checkpoint)
             self.state = self._load()
             return self.state
 
-    def _mend(self, connection: sqlite3.Connection) -> None:
-        """Rows that do not count go before ours is written: behind them it would not count, or they would."""
-        if self._restore(connection):
-            return
-        rows = _rows(connection)
-        counting = self._counting(rows)
-        if len(counting) < len(rows):
-            connection.execute("DELETE FROM ledger WHERE seq > ?", (counting[-1][0] if counting else 0,))
-
-    def _restore(self, connection: sqlite3.Connection) -> bool:
-        """Write the ledger anew from memory if rows that counted here were altered or taken away; whether it was."""
-        if self._holds(connection):
-            return False
-        self._rewrite(connection, RESTORED)
-        self.restored = RESTORED_TEXT
-        return True
-
     def _holds(self, connection: sqlite3.Connection) -> bool:
-        """Whether the database has every row that counts here."""
-        counting = self._counting(_rows(connection))
-        return (counting[-1][0] if counting else 0) >= self.state.version
-
-    def _counting(self, rows: list[Row]) -> list[Row]:
-        return _checkpointed_rows(_verified_rows(rows)[0], self._checkpoint)[0]
+        """Whether the database has the rows that count here, and no other."""
+        rows, problem = _counting(_rows(connection), self._checkpoint)
+        return not problem and (rows[-1][0] if rows else 0) == self.state.version
 
     def last_approval(self, key: str) -> int | None:
         """The number of the row that put the hook in force as it is now; None when another decision came last."""
@@ -202,61 +199,23 @@ class Ledger:
         return state.version
 
     def set_positions(self, positions: Mapping[str, tuple[int, int]]) -> None:
-        """Take note of where the hooks are declared now, which decides who speaks last; no approval is touched."""
+        """Take note of where the hooks are declared now, which decides who speaks last; no approval is touched.
+
+        Nothing is written if the rows are not those in memory.
+        """
         known = {key: one.position for key, one in self.state.approved.items()}
         if all(positions.get(key, position) == position for key, position in known.items()):
             return
         with self._lock:
             moved = json.dumps({key: positions.get(key, position) for key, position in known.items()})
             with self._database.write() as connection:
-                self._restore(connection)
+                if not self._holds(connection):
+                    return
                 connection.execute(
                     "INSERT INTO meta VALUES ('order', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
                     (moved,),
                 )
             self.state = self._load()
-
-    @contextlib.contextmanager
-    def pause_writes(self) -> Iterator[None]:
-        """Nothing is written meanwhile."""
-        with self._lock:
-            yield
-
-    def restore_altered(self) -> None:
-        """Write the ledger anew from memory if another program altered it; nothing is written if none did."""
-        with self._lock:
-            with self._database.connect() as connection:
-                if self._holds(connection):
-                    return
-            with self._database.write(durable=True) as connection:
-                self._restore(connection)
-            self.state = self._load()
-
-    def save_checkpoint(self) -> None:
-        """Note beside the database which row is the last, where that note was lost. Raises StoreError."""
-        with self._lock:
-            if self._checkpoint:
-                write_checkpoint(self._head, self._checkpoint)
-
-    def rebuild(self, channel: str) -> None:
-        """Begin the ledger anew with what is in force, in a database that has none. Raises StoreError."""
-        with self._lock:
-            with self._database.write(durable=True) as connection:
-                self._rewrite(connection, channel)
-            write_checkpoint(self._head, self._checkpoint)
-            self.state = self._load()
-
-    def _rewrite(self, connection: sqlite3.Connection, channel: str) -> None:
-        """Replace all rows by new ones that come to what is in memory."""
-        connection.execute("DELETE FROM ledger")
-        chain = ""
-        for row in _rebuilt_rows(self.state, self._clock(), channel):
-            chain = chain_value(chain, row)
-            connection.execute(INSERT, (*row, chain))
-        last, first = connection.execute(LAST).fetchone(), connection.execute(FIRST).fetchone()
-        head = f"{last[0]} {last[1]} {first[0]}" if last else EMPTY_HEAD
-        write_checkpoint(self._head, (head, *self._checkpoint))
-        self._checkpoint = (head,)
 
     def in_order(self) -> tuple[ApprovedHook, ...]:
         """The hooks in force: rules first, then by the position of their declaration."""
@@ -266,10 +225,8 @@ class Ledger:
         with self._database.connect() as connection:
             rows = _rows(connection)
             order = connection.execute("SELECT value FROM meta WHERE key = 'order'").fetchone()
-        sound, broken = _verified_rows(rows)
-        sound, foreign = _checkpointed_rows(sound, self._checkpoint)
-        broken = broken or foreign
-        return fold(sound, _order(order[0]) if order else {}, broken)
+        counting, problem = _counting(rows, self._checkpoint)
+        return fold(counting, _order(order[0]) if order else {}, problem)
 
 
 def _order(text: object) -> Mapping[str, tuple[int, int]]:
@@ -295,45 +252,27 @@ def chain_value(previous: str, row: tuple[object, ...]) -> str:
     return hashlib.sha256(json.dumps([previous, *row]).encode()).hexdigest()
 
 
-def _not_as_written(seq: int) -> str:
-    why = "the disk or another program changed it"
-    return f"row {seq} of the ledger is not as it was written ({why}): it and all after it do not count"
-
-
-def _verified_rows(rows: list[Row]) -> tuple[list[Row], str]:
-    """The rows up to the first one whose link does not hold, and what is wrong there."""
-    chain = ""
-    for index, (seq, *row, link) in enumerate(rows):
-        chain = chain_value(chain, tuple(row))
-        if link != chain:
-            return rows[:index], _not_as_written(seq)
-    return rows, ""
-
-
 def _without_undone(rows: Sequence[Row]) -> list[Row]:
     """The rows without those that were taken back, and without the rows that did so."""
     undone = {row[5] for row in rows if row[2] == LedgerAction.UNDO}
     return [row for row in rows if row[2] != LedgerAction.UNDO and str(row[0]) not in undone]
 
 
-def _checkpointed_rows(rows: list[Row], known: Sequence[str]) -> tuple[list[Row], str]:
-    """The rows up to the last one that we wrote, and what is wrong with them."""
+def _counting(rows: list[Row], known: Sequence[str]) -> tuple[list[Row], str]:
+    """The rows, or none and the reason if they are not exactly those that Hooktray wrote last."""
+    chain = ""
+    for seq, *row, link in rows:
+        chain = chain_value(chain, tuple(row))
+        if link != chain:
+            return [], f"row {seq} of the ledger is not as it was written"
     heads = [line.split() for line in known]
-    if not heads:
-        return rows, "" if not rows else "what the ledger's last row should be is not written down any more"
-    ends = [index for index, row in enumerate(rows, 1) if [str(row[0]), row[8]] in (one[:2] for one in heads)]
-    if not ends and rows and EMPTY_HEAD.split() in heads:
-        return [], f"row {rows[0][0]} of the ledger was put in: it and all after it do not count"
-    if not ends and rows and heads[0][2:] not in ([], [rows[0][8]]):
-        return [], "the ledger is another one than it was: none of its approvals counts; look through `hooktray list`"
-    if not ends:
-        if not rows and EMPTY_HEAD.split() in heads:
-            return rows, ""
-        return rows, "the ledger is older than it was: its last decisions are missing; look through `hooktray list`"
-    if ends[-1] < len(rows):
-        seq = rows[ends[-1]][0]
-        return rows[: ends[-1]], f"row {seq} of the ledger was put in: it and all after it do not count"
-    return rows, ""
+    if (not rows and (not heads or EMPTY_HEAD.split() in heads)) or _last(rows) in (one[:2] for one in heads):
+        return rows, ""
+    return [], "the last row of the ledger is not the one that Hooktray wrote last"
+
+
+def _last(rows: Sequence[Row]) -> list[str]:
+    return [str(rows[-1][0]), rows[-1][8]] if rows else []
 
 
 def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str) -> LedgerState:
@@ -376,21 +315,6 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
         uncovered=tuple(dict.fromkeys(path for one in ranked for path in one.uncovered)),
         tampered=broken,
     )
-
-
-def _rebuilt_rows(state: LedgerState, now: float, channel: str) -> Iterator[tuple[object, ...]]:
-    """The rows, without their links, of a new ledger with the same content as this state."""
-    nowhere = json.dumps((0, 0))
-    for key, one in sorted(state.approved.items(), key=lambda item: item[1].at):
-        action = LedgerAction.APPROVE.value
-        text = approval_text(one.hook, one.search_path, one.uncovered)
-        yield one.at, action, key, one.digest, text, json.dumps(one.position), one.channel
-    for key, digest in state.settings.items():
-        yield now, LedgerAction.APPROVE.value, key, digest, state.setting_texts.get(key, ""), nowhere, channel
-    for key, digest in state.revoked.items():
-        yield now, LedgerAction.REVOKE.value, key, digest, "", nowhere, channel
-    for key, digest in sorted(state.denied):
-        yield now, LedgerAction.DENY.value, key, digest, "", nowhere, channel
 
 
 def _index_by_event(order: Sequence[ApprovedHook]) -> dict[tuple[str, str], tuple[int, ...]]:

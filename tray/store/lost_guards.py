@@ -1,31 +1,20 @@
-"""What the relay's table guarded when the approvals were lost, kept in the new database until a person reviewed that.
+"""What was guarded when the approvals were lost, kept in the new database until the user has reviewed that.
 
-db.py notes the loss when it creates the tables; the tray notes lost rows of the ledger (app/guards_in_force.py).
-Only the tray and `connect` write what guards on.
+db.py notes the loss when it creates the tables, and the tray what was guarded (app/guards_in_force.py).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from tray.lazy_dataclass import dataclass
 from tray.model.hook import Failure, Guard
 from tray.store.db import DAMAGE_KEY, LOST_KEY, Database
 
-GUARDS_KEY = "lost.guards"
-READ = "SELECT key, value FROM meta WHERE key IN (?, ?)"
-BEGIN = "INSERT OR IGNORE INTO meta VALUES (?, ?)"
+READ = "SELECT value FROM meta WHERE key = ?"
 SAVE = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-FORGET = "DELETE FROM meta WHERE key IN (?, ?)"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
-    """`table` is the relay's table as it was at the first look; None before that."""
-
-    table: str | None
-    guards: tuple[Guard, ...] = ()  # that go on
+NOTE_DAMAGE = "INSERT OR IGNORE INTO meta VALUES (?, '')"
+FORGET = "DELETE FROM meta WHERE key = ?"
 
 
 class LostGuards:
@@ -34,39 +23,39 @@ class LostGuards:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def load(self) -> Loss | None:
-        """None when no approvals were lost, or a person has reviewed that."""
-        with self._database.connect() as connection:
-            rows = dict(tuple(row) for row in connection.execute(READ, (LOST_KEY, GUARDS_KEY)))
-        if LOST_KEY not in rows:
-            return None
-        return Loss(table=rows[LOST_KEY], guards=tuple(map(_guard, json.loads(rows.get(GUARDS_KEY) or "[]"))))
+    @property
+    def is_unreviewed(self) -> bool:
+        """Whether approvals were lost, and the user has not reviewed that."""
+        return self._row() is not None
 
-    def begin(self, *, is_total: bool) -> None:
-        """Note a loss that no person has reviewed; `is_total`: no approval is left, as when the database was lost."""
-        rows = [(LOST_KEY, None), *([(DAMAGE_KEY, "")] if is_total else [])]
-        with self._database.write() as connection:
-            connection.executemany(BEGIN, rows)
+    @property
+    def is_noted(self) -> bool:
+        """Whether it is known what was guarded."""
+        row = self._row()
+        return row is not None and row[0] is not None
 
-    def save(self, loss: Loss) -> None:
-        guards = [[one.agent, one.event, one.failure, one.names, one.is_exception, one.hooks] for one in loss.guards]
+    def load(self) -> tuple[Guard, ...]:
+        """Returns what was guarded; nothing if no approvals were lost."""
+        row = self._row()
+        return tuple(
+            Guard(
+                agent=agent, event=event, failure=Failure(failure), names=tuple(names), is_exception=is_exception,
+                hooks=tuple(hooks),
+            )
+            for agent, event, failure, names, is_exception, hooks in json.loads(row[0] or "[]" if row else "[]")
+        )  # fmt: skip
+
+    def begin(self, guards: Iterable[Guard]) -> None:
+        rows = [[one.agent, one.event, one.failure, one.names, one.is_exception, one.hooks] for one in guards]
         with self._database.write() as connection:
-            connection.executemany(SAVE, [(LOST_KEY, loss.table), (GUARDS_KEY, json.dumps(guards))])
+            connection.execute(NOTE_DAMAGE, (DAMAGE_KEY,))
+            connection.execute(SAVE, (LOST_KEY, json.dumps(rows)))
 
     def forget(self) -> None:
         with self._database.write() as connection:
-            connection.execute(FORGET, (LOST_KEY, GUARDS_KEY))
+            connection.execute(FORGET, (LOST_KEY,))
 
-
-def _guard(row: Sequence[object]) -> Guard:
-    agent, event, failure, names, is_exception, hooks = row
-    assert isinstance(names, list)
-    assert isinstance(hooks, list)
-    return Guard(
-        agent=str(agent),
-        event=str(event),
-        failure=Failure(str(failure)),
-        names=tuple(map(str, names)),
-        is_exception=bool(is_exception),
-        hooks=tuple(map(str, hooks)),
-    )
+    def _row(self) -> Sequence[str | None] | None:
+        with self._database.connect() as connection:
+            row: Sequence[str | None] | None = connection.execute(READ, (LOST_KEY,)).fetchone()
+        return row

@@ -155,28 +155,6 @@ class Switch:
         """Until when alerts are deferred, also after a restart; None = they are not."""
         self._change([(SET, (SNOOZED, math.ceil(until or 0)))], "snooze" if until else "end snooze", "")
 
-    @contextlib.contextmanager
-    def pause_writes(self) -> Iterator[None]:
-        """No change is written meanwhile."""
-        with self._lock:
-            yield
-
-    def save_checkpoint(self) -> None:
-        """Note beside the database what we last wrote, where that note was lost. Raises StoreError."""
-        with self._lock:
-            write_checkpoint(self._checkpoint, (_digest(self.current),))
-
-    def rebuild(self) -> None:
-        """Write the switch and the pauses into a database that does not have them. Raises StoreError."""
-        with self._lock:
-            classes = self.current.muted_classes
-            kept = [("muted", int(self.current.muted)), (SNOOZED, self.current.snoozed_until)]
-            flags = [*kept, *((ALERT_OFF + alert_class, 1) for alert_class in classes)]
-            with self._database.write(durable=True) as connection:
-                _write(connection, self.current)
-                connection.executemany(SET, flags)
-                write_checkpoint(self._checkpoint, (_digest(self.current),))
-
     def _change(self, statements: Sequence[tuple[str, tuple[object, ...]]], what: str, channel: str) -> None:
         now = self._clock()
         with self._lock:

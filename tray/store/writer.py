@@ -16,17 +16,11 @@ from collections import deque
 from collections.abc import Callable
 from itertools import chain, islice
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from tray.lazy_dataclass import dataclass
 from tray.store import dropped_rows
 from tray.store.db import Database, database_error, is_damage
 from tray.threads import start_thread
-
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    T = TypeVar("T")
 
 MAX_ROWS = 10_000  # that may wait; more are dropped
 MAX_SIZE = 64 * 1024 * 1024  # characters that may wait
@@ -158,11 +152,11 @@ class JournalWriter:
                 self._start()
                 self._work_ready.notify()
 
-    def swap(self, work: Callable[[], T]) -> T:
+    def swap(self, work: Callable[[], object]) -> None:
         """Do this while nothing is written; afterwards rows go into the file that is at the path then."""
         with self._writing:
             self._stale = True
-            return work()
+            work()
 
     def close(self, limit: float) -> None:
         """Write what waits, but give up after `limit` seconds."""

@@ -163,13 +163,12 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.CONFIGURATION_OK: Explanation("configuration", OK, "{text}"),
     Cause.DATABASE_DAMAGED: Explanation(
         "database", BROKEN, "is damaged",
-        "quit the tray and start it again: it keeps the damaged file and offers its approvals again",
+        "a running tray sets it aside and begins a new one; else `hooktray run`",
     ),
     Cause.DATABASE_OK: Explanation("database", OK, "intact"),
     Cause.DATABASE_SET_ASIDE: Explanation(
-        "database", ATTENTION, "a damaged one, or one of another version, was set aside as {file}",
-        "approve the unchanged hooks together in the tray's menu, Approvals, and the others one by one; "
-        "then remove {path}",
+        "database", ATTENTION, "one that does not count any more was set aside as {file}",
+        "approve the hooks of each source again in the tray's menu, Approvals; then remove {path}",
     ),
     Cause.DATABASE_UNREADABLE: Explanation("database", BROKEN, "{problem}", "{remedy}"),
     Cause.ENTRY_ALTERED: Explanation(

@@ -13,7 +13,7 @@ from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
 from tray.engine.sentence import sentence
 from tray.execution.python_startup import unexpected_startup_files
-from tray.store.db import files_set_aside
+from tray.store.set_aside import files_set_aside
 
 
 def tray(context: CheckContext) -> Iterator[Finding]:
@@ -28,7 +28,7 @@ def tray(context: CheckContext) -> Iterator[Finding]:
 
 def switch(context: CheckContext) -> Iterator[Finding]:
     state = context.stores.switch.state()
-    if context.stores.switch.tampered and context.stores.database.is_whole():
+    if context.stores.switch.tampered and not context.stores.database.is_damaged:
         values = {"problem": context.stores.switch.tampered}
         yield Finding(cause=Cause.SWITCH_TAMPERED, name="switch", values=values)
     if not state.enabled:
@@ -117,7 +117,7 @@ def database(context: CheckContext) -> Iterator[Finding]:
     for file in set_aside:
         values = {"file": file, "path": context.paths.state / file}
         yield Finding(cause=Cause.DATABASE_SET_ASIDE, name=name, values=values)
-    if not context.stores.database.is_whole():
+    if context.stores.database.is_damaged:
         yield Finding(cause=Cause.DATABASE_DAMAGED, name=name)
     elif problem := context.stores.ledger.state.tampered:  # damage is excluded
         yield Finding(cause=Cause.LEDGER_TAMPERED, name="ledger", values={"problem": problem})

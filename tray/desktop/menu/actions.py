@@ -71,9 +71,9 @@ class Approve:
 
 @dataclass(frozen=True, slots=True)
 class ReviewBatch:
-    """Show together the hooks of the batch with this digest; "" = those that were approved before."""
+    """Show together the hooks of the batch with this digest."""
 
-    digest: str = ""
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def _batch(batch: MenuBatch) -> Item:
         text = count("{n} hook of {file}", "{n} hooks of {file}", batch.number, file=name)
     exact = id_part(batch.digest)
     choices = (
-        click(f"{key}/review/{exact}", say("Review"), ReviewBatch(batch.digest if batch.source else "")),
+        click(f"{key}/review/{exact}", say("Review"), ReviewBatch(batch.digest)),
         click(f"{key}/approve/{exact}", batch.label, ApproveBatch(batch.digest)),
     )
     return submenu(key, text, choices)

@@ -151,7 +151,6 @@ class MenuState:
     dropped_rows: int = 0  # decisions that could not be recorded
     problem: str = ""
     incident: str = ""  # what happened to the state folder, until a person has read it
-    damage: str = ""  # what happened to the database
     recent: tuple[Record, ...] = ()
     sessions: tuple[Session, ...] = ()  # what waits first
     questions: tuple[MenuQuestion, ...] = ()

@@ -7,7 +7,6 @@ from tray.desktop.menu.actions import (
     GoToSession,
     ResumeHooks,
     Review,
-    ReviewBatch,
     RunDoctor,
     ShowAgents,
     ShowIncident,
@@ -29,8 +28,6 @@ STATUS_LIMIT = 60  # characters; this row is the one that would stretch the whol
 def status(state: MenuState) -> Item:
     if state.incident:
         return click("status", clean(state.incident, STATUS_LIMIT), ShowIncident())
-    if state.damage:
-        return click("status", clean(state.damage, STATUS_LIMIT), ReviewBatch())
     if text := tampered(state):
         return click("status", clean(text, STATUS_LIMIT), ShowAgents())
     if state.problem:

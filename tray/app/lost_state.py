@@ -1,0 +1,255 @@
+"""Watches the state of the running tray, and begins anew when it is lost.
+
+Nothing is rebuilt from memory. A new database is empty, so no hook runs by itself; what was guarded is asked about or
+denied until the user has reviewed it (app/guards_in_force.py). A file that does not count any more is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import sys
+import time
+from collections.abc import Callable
+
+from tray.app.alert_controller import AlertController
+from tray.app.core import TrayCore
+from tray.app.file_watch import FolderWatch
+from tray.app.offline_rows import WATCHED_FILES
+from tray.app.state_folder import LOCK, AnotherTrayError, StateFolder, StatePart
+from tray.app.state_incident import INCIDENT, Incident, IncidentCause, cause_of
+from tray.approvals.batch import source_batches, summary_lines
+from tray.errors import HooktrayError, StoreError
+from tray.files import Identity
+from tray.language import say
+from tray.lazy_dataclass import replace
+from tray.store.db import begin_anew
+from tray.store.lost_guards import LostGuards
+from tray.store.set_aside import MARKER_SUFFIX
+
+RETRY_DELAYS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two attempts that fail
+KINDS = {IncidentCause.ALTERED: "altered", IncidentCause.DAMAGED: "damaged"}
+PARTS = (
+    (StatePart.DATABASE, IncidentCause.DATABASE),
+    (StatePart.COPIES, IncidentCause.COPIES),
+    (StatePart.SOCKET, IncidentCause.SOCKET),
+    (StatePart.LOCK, IncidentCause.LOCK),
+)
+
+log = logging.getLogger(__name__)
+
+
+class LostState:
+    """All methods but `start` run on one thread, the work queue's.
+
+    When state was lost, `refresh` reads the sources again and draws icon and menu. `check_connections` looks at the
+    agents' settings if nothing else reports their changes. `check_offline_rows` announces what was answered, or went
+    on unjudged, without the tray. `end` gets the reason and ends the tray.
+    """
+
+    def __init__(
+        self,
+        core: TrayCore,
+        folder: StateFolder,
+        loop: asyncio.AbstractEventLoop,
+        alerts: AlertController,
+        *,
+        refresh: Callable[[], None],
+        check_connections: Callable[[], None],
+        check_offline_rows: Callable[[], None],
+        end: Callable[[str], None],
+    ) -> None:
+        self._core, self._folder, self._alert_controller = core, folder, alerts
+        self._paths, self._stores = core.paths, core.stores
+        self._refresh, self._check_connections, self._end = refresh, check_connections, end
+        self._check_offline_rows = check_offline_rows
+        paths, marker = core.paths, f"{core.paths.database.name}{MARKER_SUFFIX}"
+        files = (paths.socket, paths.database, paths.copies, paths.relay_conf)
+        names = (LOCK, marker, *(file.name for file in files), *WATCHED_FILES)
+        self._watch = FolderWatch(
+            loop, paths.state, names, lambda: core.work.post(self._look), content=paths.database
+        )
+        self._attempts = 0
+        self._not_before = 0.0
+        self._is_over = False  # another tray has the folder
+        self._is_unnoted = False  # the database is a new one, and does not have yet what was guarded
+        self._alert: str | None = None  # the key of the incident's alert; None = it was not announced
+        self.incident = self._unseen()  # the last one, until the user has seen it
+
+    def start(self, socket: Identity | None = None) -> None:
+        """The socket is open, and is this file: from here on everything is watched."""
+        self._folder.remember_socket(socket)
+        self._watch.rearm()
+
+    def stop(self) -> None:
+        """Watch nothing any more."""
+        self._watch.close()
+
+    @property
+    def has_lost_approvals(self) -> bool:
+        """Whether approvals were lost, of which the user has not read yet."""
+        return self.incident is not None and self.incident.cause.loses_approvals
+
+    def show(self) -> None:
+        """Show what happened and what waits for a review; then icon and menu are as usual, unless it goes on."""
+        incident = self.incident
+        if incident is None or incident.failure:
+            self._announce()
+            return
+        waiting = ("\n".join(summary_lines(one)) for one in source_batches(self._core.catalog.states))
+        text = "\n\n".join((incident.text.replace(" · ", "\n"), *waiting))
+        self._alert_controller.actions.show_text("lost-state", text + "\n")
+        self._acknowledge()
+        self._refresh()
+
+    def _acknowledge(self) -> None:
+        with contextlib.suppress(StoreError):  # the next start shows it again
+            self._stores.database.acknowledge_damage()
+        if self._alert:
+            self._alert_controller.alerts.withdraw(self._alert)
+        self.incident = self._alert = None
+
+    def check(self) -> bool:
+        """Look at everything, and make anew what is lost. Returns whether anything was."""
+        if self._is_over:
+            return False
+        parts = self._folder.changed()
+        if self._core.shutdown_state.begun:
+            parts -= {StatePart.SOCKET}  # the tray itself removes it then, in this order
+        cause = self._cause(parts)
+        if cause is None and not self._attempts:
+            if self._is_reviewed():
+                self._acknowledge()
+            elif self._alert is None:
+                self._announce()
+            return False
+        left = self._not_before - time.monotonic()
+        if left > 0:
+            self._watch.schedule(left)
+            return False
+        self._recover(cause, parts)
+        return not self._is_over
+
+    def _is_reviewed(self) -> bool:
+        """Whether each hook was decided after the loss, as without an icon."""
+        try:
+            return self.has_lost_approvals and not LostGuards(self._stores.database).is_unreviewed
+        except StoreError:
+            return False
+
+    def _look(self) -> None:
+        """Called when something happened to the state folder."""
+        if self.check() or not self._paths.relay_conf.exists():
+            self._refresh()
+        elif sys.platform != "linux":  # nothing else reports a change there
+            self._check_connections()
+        self._check_offline_rows()
+
+    def _cause(self, parts: frozenset[StatePart]) -> IncidentCause | None:
+        if StatePart.FOLDER in parts:
+            if not self._folder.current_path():
+                return IncidentCause.DELETED
+            return IncidentCause.REPLACED if self._paths.state.exists() else IncidentCause.MOVED
+        if StatePart.DATABASE not in parts:
+            if self._stores.database.is_damaged:
+                return IncidentCause.DAMAGED
+            with contextlib.suppress(StoreError):
+                if self._stores.ledger.is_altered:
+                    return IncidentCause.ALTERED
+        return next((cause for part, cause in PARTS if part in parts), None)
+
+    def _recover(self, cause: IncidentCause | None, parts: frozenset[StatePart]) -> None:
+        failing = self.incident if self._attempts else None
+        incident = failing or Incident(
+            at=time.time(),
+            cause=cause or IncidentCause.LOCK,
+            folder=str(self._paths.state),
+            moved_to=self._folder.current_path() if StatePart.FOLDER in parts else "",
+        )
+        try:
+            self._begin_anew(cause, parts)
+        except AnotherTrayError:
+            self._yield_to_other()
+            return
+        except (HooktrayError, OSError) as error:
+            self._retry(replace(incident, failure=_why(error)), announce=failing is None)
+            return
+        self._attempts, self._not_before = 0, 0.0
+        kept = self._stores.database.damage() or "" if incident.cause.loses_approvals else ""
+        self.incident = replace(incident, failure="", set_aside=kept)
+        self._watch.rearm()
+        self._announce()
+
+    def _retry(self, incident: Incident, *, announce: bool) -> None:
+        delay = RETRY_DELAYS[min(self._attempts, len(RETRY_DELAYS) - 1)]
+        self._attempts += 1
+        self._not_before = time.monotonic() + delay
+        self.incident = incident
+        self._watch.rearm()
+        self._watch.schedule(delay)
+        if announce:
+            self._announce()
+
+    def _announce(self) -> None:
+        if self.incident:
+            log.warning("%s", self.incident.text)
+            title, text = self.incident.headline, self.incident.outcome
+            self._alert = self._alert_controller.alerts.alarm(title, text, about=INCIDENT)
+
+    def _yield_to_other(self) -> None:
+        self._is_over = True
+        text = say("Another tray runs for {folder} now, so this one ends", folder=self._paths.state)
+        log.warning("%s", text)
+        self._alert_controller.alerts.alarm("Hooktray", text)
+        self._end(text)
+
+    def _unseen(self) -> Incident | None:
+        """The loss of which the user has not read yet: while no tray ran, or under an earlier one."""
+        with contextlib.suppress(StoreError):
+            file = self._stores.database.damage()
+            if file is not None:
+                folder = str(self._paths.state)
+                return Incident(at=time.time(), cause=cause_of(file), folder=folder, set_aside=file)
+        return None
+
+    def _begin_anew(self, cause: IncidentCause | None, parts: frozenset[StatePart]) -> None:
+        """Make the socket first: events are asked about meanwhile."""
+        if (cause and cause.loses_approvals) or self._is_unnoted:
+            self._core.relay_files.keep_guards()
+        self._folder.claim()
+        _reopen_logs()
+        parts |= self._folder.changed()
+        if StatePart.SOCKET in parts and not self._core.shutdown_state.begun:
+            self._folder.remember_socket(self._core.server.rebind())
+        if StatePart.DATABASE in parts or cause in KINDS:
+            self._stores.journal.swap(lambda: self._stores.ledger.swap(lambda: self._replace_database(cause)))
+            self._stores.switch.load()
+        self._core.catalog.reset()
+        if self._is_unnoted:
+            self._core.relay_files.note_loss()
+            self._is_unnoted = False
+        elif parts & {StatePart.FOLDER, StatePart.COPIES}:
+            self._core.relay_files.write()
+        self._stores.sessions.reopen()
+        self._folder.remember(StatePart.FOLDER, StatePart.COPIES)
+
+    def _replace_database(self, cause: IncidentCause | None) -> None:
+        """Until the new one counts, no thread can read or write another file than the old one."""
+        begin_anew(self._paths.database, KINDS.get(cause or IncidentCause.DATABASE, "replaced"))
+        self._folder.hold(self._stores.database)
+        self._is_unnoted = True
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, HooktrayError):
+        return error.message
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _reopen_logs() -> None:
+    """The log's folder may be below the state folder: go on in a file that can be found."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, logging.FileHandler):
+            with contextlib.suppress(OSError, ValueError):  # what it still held cannot be written
+                handler.close()
