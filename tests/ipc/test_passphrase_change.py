@@ -125,6 +125,27 @@ def test_an_agent_above_is_refused_also_if_it_appears_while_something_is_typed(h
         assert not prompt.confirm(0, terminal, "Switch hooks off?")
 
 
+def test_one_that_is_set_elsewhere_meanwhile_is_not_replaced(house: House) -> None:
+    class Meanwhile(Prompt):
+        def judge(self, pid: int) -> Judgement:
+            if self.judged:
+                house.passphrase.set(SECRET, "page")
+            return super().judge(pid)
+
+    tray = TrayFacts(lambda: False, lambda: True, lambda: False)
+    changes = PassphraseChange(Meanwhile(lambda pid: False, house.passphrase, timeout=5), house.controls(), tray)
+
+    other = "eight loud harbours"
+    with pytest.raises(HooktrayError, match="nothing was changed"), typed(other, other) as terminal:
+        changes(0, terminal, False)
+    assert house.passphrase.check(SECRET, "page")
+
+
+def test_to_forget_one_that_is_not_set_is_answered_with_that(house: House) -> None:
+    with pytest.raises(HooktrayError, match="no passphrase is set"), typed() as terminal:
+        change(house, heard=True)(0, terminal, True)
+
+
 def test_only_the_right_passphrase_of_a_caller_that_waits_confirms(house: House) -> None:
     house.passphrase.set(SECRET, "page")
     prompt = TerminalPrompt(lambda pid: False, house.passphrase, timeout=5)

@@ -27,6 +27,7 @@ MAGIC = b"HKT1"
 EVENT = b"E"
 CONTROL = b"C"
 QUESTION = b"S"
+QUESTION_TIMEOUT = 60.0  # seconds for an answer to one
 HEADER_LIMIT = 1024 * 1024
 CONTROL_LIMIT = 1024 * 1024
 

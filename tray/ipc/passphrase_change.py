@@ -45,6 +45,8 @@ class PassphraseChange:
         if judgement.proof is Proof.REFUSED:
             raise HooktrayError(judgement.reason, hint=judgement.remedy)
         was_set = self._controls.passphrase.is_set
+        if forget and not was_set:
+            raise HooktrayError(say("no passphrase is set"), hint=say("`hooktray passphrase` sets one"))
         if not was_set:
             self._require_first_place(pid, judgement.reason)
         with self._prompt.dialogue(pid, terminal) as dialogue:
@@ -52,7 +54,7 @@ class PassphraseChange:
                 hint = say("a forgotten one is replaced in the tray's menu or on the page")
                 raise HooktrayError(say(NOTHING_CHANGED), hint=hint)
             typed = "" if forget else _ask_new(dialogue)
-            if not dialogue.is_allowed():
+            if not dialogue.is_allowed() or self._controls.passphrase.is_set is not was_set:
                 raise HooktrayError(say(NOTHING_CHANGED), hint=say("ask once more"))
         channel = PASSPHRASE if was_set else TERMINAL
         if forget:

@@ -12,10 +12,10 @@ from tray.approvals.passphrase import Passphrase
 from tray.errors import HooktrayError
 from tray.ipc.caller_facts import controlling_device, other_platform_origin, process_chain, shares_files, start_time
 from tray.ipc.connection import CallerTerminal
+from tray.ipc.frames import QUESTION_TIMEOUT
 from tray.language import say
 from tray.text import printable
 
-QUESTION_TIMEOUT = 60.0  # seconds for an answer
 MAX_QUESTIONS = 16  # that are open at once: each holds a thread
 QUESTION_LIMIT = 1_000_000  # characters: who asks has cut it to what a terminal can show
 
