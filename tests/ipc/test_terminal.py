@@ -141,8 +141,8 @@ def test_to_deny_needs_no_proof(live: Live) -> None:
 
 
 def test_after_a_loss_neither_a_terminal_nor_a_denial_decides_anything(live: Live, shell: Shell) -> None:
-    approved(live)
     live.quit()
+    approved(live)
     file = live.home / "export.json"
     assert live.cli("approvals", "export", str(file)).returncode == 0
     damage_table(locate(str(live.home)).database, "journal")

@@ -61,7 +61,7 @@ COMMANDS = (
     UserCommand(
         "review",
         "review:review",
-        "Show a hook as it is read before it is approved; at a terminal, decide about it there.",
+        "Show a hook as it is read before it is approved; at a terminal, approve it there with your passphrase.",
     ),
     UserCommand(
         "approve",

@@ -55,8 +55,10 @@ class TerminalPrompt:
 
     @contextlib.contextmanager
     def dialogue(self, pid: int, terminal: CallerTerminal) -> Iterator[TerminalDialogue]:
-        """Raises HooktrayError while another question is open at the same terminal."""
+        """Raises HooktrayError if the caller has no terminal, or while another question is open at the same one."""
         device, since = controlling_device(pid), start_time(pid)
+        if sys.platform == "linux" and since and not device:  # each such process would have five tries
+            raise HooktrayError(say("it has no terminal"), hint=say("run it in a terminal, in the foreground"))
         place = f"terminal {device}" if device else f"process {pid}"
         with self._lock:
             if place in self._asked or len(self._asked) >= MAX_QUESTIONS:
