@@ -1,4 +1,4 @@
-"""Hooks that wait with content that was approved before: one review, one click, exactly these bytes."""
+"""Hooks that wait with the imported content: one review, one click, exactly these bytes."""
 
 from __future__ import annotations
 

@@ -50,14 +50,14 @@ def choices(one: Approval) -> list[tuple[str, Action | None]]:
     return [(child.label, child.action) for child in approval(one).children]
 
 
-def test_hooks_approved_before_are_reviewed_and_approved_in_one_row_above_their_own() -> None:
+def test_imported_hooks_are_reviewed_and_approved_in_one_row_above_their_own() -> None:
     batch = MenuBatch(number=2, digest="9f8e7d6c5b", label="Approve all 2 (9f8e7d6c)")
     other = replace(PENDING, key="hooktray:/h.yaml#new", name="new")
-    state = MenuState(now=NOON, approvals=(replace(PENDING, approved_before=True), other), batches=(batch,))
+    state = MenuState(now=NOON, approvals=(replace(PENDING, imported=True), other), batches=(batch,))
 
     assert labels(find(state, "approvals")) == [
-        "2 hooks approved before, unchanged",
-        "guard · tool_before · approved before",
+        "2 imported hooks, unchanged",
+        "guard · tool_before · imported",
         "new · tool_before · new",
     ]
     assert [row.action for row in find(state, "approvals/batch").children] == [

@@ -163,14 +163,14 @@ def test_what_was_done_at_a_terminal_is_undone(entered: Site) -> None:
     assert undone == ["off"]
 
 
-def test_hooks_approved_before_are_shown_whole_and_approved_by_one_confirmation(site: Site) -> None:
+def test_imported_hooks_are_shown_whole_and_approved_by_one_confirmation(site: Site) -> None:
     site.house.hook("guard", on="tool_before", script="echo 'no <b>' >&2; exit 2")
     site.house.hook("newcomer", on="tool_before", script="exit 0", approved=False)
     (one,) = site.house.stores.ledger.in_order()
     site.house.consent.undo(one_row(site), "test")
     site.house.catalog.imported = {one.hook.key: one}
     site.enter()
-    assert b"1 hook waits with exactly the content that was approved before" in site.get("/hooks")
+    assert b"1 hook waits with exactly the imported content" in site.get("/hooks")
 
     asked = site.get("/confirm/batch")
     answer = site.post("/confirm", f"token={token(asked)}")

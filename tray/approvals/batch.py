@@ -1,6 +1,6 @@
 """Hooks that one review shows together and one click approves: all of a source, or those that were imported.
 
-The latter were approved on another machine with the same content.
+The imported ones were approved on another machine with the same content.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tray.model.hook import ApprovalState
 from tray.store.copies import Copies
 from tray.store.ledger import ApprovedHook, LedgerState
 
-FILE_NAME, SOURCE_FILE_NAME = "approved-before", "of-one-source"
+FILE_NAME, SOURCE_FILE_NAME = "imported", "of-one-source"
 SEPARATOR = "=" * 80
 DIGEST_DIGITS = 8  # digits of the digest that people see
 
@@ -28,7 +28,7 @@ class ApprovalBatch:
 
     hooks: tuple[HookState, ...] = ()
     digest: str = ""
-    source: str = ""  # the file whose waiting hooks these are; "" when they were approved before
+    source: str = ""  # the file whose waiting hooks these are; "" for imported hooks
     unreadable: int = 0  # hooks of that file that wait, too, and cannot be approved yet
 
     def __bool__(self) -> bool:
@@ -77,13 +77,13 @@ def _unchanged(
 
 
 def summary_lines(batch: ApprovalBatch) -> tuple[str, ...]:
-    """What a person should know before reading the hooks, in short sentences."""
+    """What the user should know before reading the hooks, in short sentences."""
     if batch.source:
         return _source_lines(batch)
     return (
         count(
-            "{n} hook waits with exactly the content that was approved before.",
-            "{n} hooks wait with exactly the content that was approved before.",
+            "{n} hook waits with exactly the imported content.",
+            "{n} hooks wait with exactly the imported content.",
             len(batch.hooks),
         ),
         say("Nothing runs until you approve it."),

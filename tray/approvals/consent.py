@@ -63,12 +63,12 @@ class Consent:
 
     @property
     def batch(self) -> ApprovalBatch:
-        """The hooks that wait although the same content was approved before."""
+        """The imported hooks that wait."""
         return find_batch(self._catalog, self._ledger.state)
 
     @property
     def batches(self) -> tuple[ApprovalBatch, ...]:
-        """All that can be approved together: what was approved before, then each source with other hooks."""
+        """All that can be approved together: imported hooks, then each source with other hooks."""
         before = self.batch
         keys = {one.key for one in before.hooks}
         sources = source_batches(self._catalog.states)

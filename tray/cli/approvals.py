@@ -97,8 +97,8 @@ def _result(one: Export, catalog: HookCatalog) -> str:
 def _print_results(found: Counter[str]) -> None:
     lines = {
         "waits": count(
-            "{n} hook waits with exactly the content that was approved before.",
-            "{n} hooks wait with exactly the content that was approved before.",
+            "{n} hook waits with exactly the imported content.",
+            "{n} hooks wait with exactly the imported content.",
             found["waits"],
         ),
         "approved": count("{n} hook is approved already.", "{n} hooks are approved already.", found["approved"]),

@@ -21,7 +21,7 @@ from tray.paths import Paths
 TIMEOUT = 75.0  # seconds, besides those in which the user types
 
 HOOK_HELP = (
-    "The event, and the hook's command, URL or name; a setting; or `unchanged`: all that were approved before."
+    "The event, and the hook's command, URL or name; a setting; or `unchanged`: all with the imported content."
 )
 
 ENV_HELP = "Let this withheld variable through to the hook, from each agent's environment."

@@ -162,7 +162,7 @@ def _batches(batches: Iterable[ApprovalBatch]) -> Iterable[menu.MenuBatch]:
             yield menu.MenuBatch(number=len(one.hooks), digest=one.digest, label=button_label(one), source=one.source)
 
 
-def _approval(one: HookState, before: bool) -> menu.Approval:
+def _approval(one: HookState, imported: bool) -> menu.Approval:
     return menu.Approval(
         key=one.key,
         name=one.hook.name,
@@ -171,7 +171,7 @@ def _approval(one: HookState, before: bool) -> menu.Approval:
         digest=one.digest,
         removed=one.digest == REMOVED,
         missing=one.missing,
-        approved_before=before,
+        imported=imported,
     )
 
 

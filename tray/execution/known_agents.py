@@ -109,7 +109,7 @@ class KnownAgents:
         return session or (one.group == agent.group and one.group not in ("", self._tray.group))
 
     def predates_agents(self, pid: int) -> bool:
-        """Whether every agent that was heard from started after this process.
+        """Whether every agent that has sent an event started after this process.
 
         Agents that have ended count as well: what they left behind could wait for their end.
         """

@@ -24,7 +24,7 @@ from tray.strict import nearest
 from tray.text import sanitise
 
 TRIAL_TIMEOUT = 10.0  # seconds that a terminal waits for the test run after an approval
-UNCHANGED = "unchanged"  # the word for all hooks that were approved before
+UNCHANGED = "unchanged"  # the word for all hooks with exactly the imported content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,12 +168,12 @@ class ApprovalRequests:
         return self._all_of(found[0])
 
     def _batch(self, request: Mapping[str, object]) -> UserRequest | None:
-        """`approve unchanged`: all hooks that were approved before with the same content."""
+        """`approve unchanged`: all hooks that wait with exactly the imported content."""
         if request.get("hook") != UNCHANGED or any(one.hook.name == UNCHANGED for one in self._controls.hooks()):
             return None
         batch = self._controls.batch
         if not batch:
-            why = say("no hook waits whose content was approved before")
+            why = say("no hook waits with exactly the imported content")
             raise HooktrayError(why, hint=say("`hooktray list` shows where hooks stand"))
         return self._all_of(batch)
 

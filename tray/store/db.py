@@ -382,7 +382,7 @@ def _quick_check(connection: sqlite3.Connection) -> None:
 
 
 def _check_header(path: Path) -> None:
-    """Raises Damaged if the file itself, without its log, has another header, or is shorter than that says."""
+    """Raises Damaged if the header of the file itself, without its log, is wrong, or the file is shorter than it claims."""
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     for attempt in range(HEADER_ATTEMPTS):  # a process that takes the log in writes one page after the other
         try:

@@ -195,7 +195,7 @@ class PageActions:
         )
 
     def _about_batch(self, target: str) -> PageQuestion | None:
-        """What was approved before, or what waits of a source; `target` is the beginning of its digest, or ""."""
+        """The imported hooks, or those of a source that wait; `target` is the beginning of the digest, or ""."""
         controls = self._services.controls
         batches = controls.batches if target else (controls.batch,)
         found = next((one for one in batches if one and one.digest.startswith(target)), None)
@@ -319,7 +319,7 @@ def _request_notes(request: PendingRequest) -> tuple[str, ...]:
 
 INVALID_TOKEN = phrase("this confirmation was used already, or is too old")
 ANSWER = "answer"  # of a form; no confirmation
-BATCH = "batch"  # the action that approves together what was approved before
+BATCH = "batch"  # the action that approves several hooks together
 TRIED = frozenset({"approve", "grant"})  # what starts a test run
 DESTRUCTIVE = frozenset({"forget", "revoke", "deny", "disable", "off", "pause", "allow", "undo", "grant"})
 HOOKS = {

@@ -121,7 +121,7 @@ class ClickFacts:
     chain: tuple[ProcessFacts, ...]
     uid: int  # of the tray's user
     is_agents: bool = False  # it is a known agent or hook, or below one
-    predates_agents: bool = False  # it started before every agent that was heard from
+    predates_agents: bool = False  # it started before every agent that has sent an event
     shares_session: bool = False  # it started after an agent in the same terminal or service
 
     @property

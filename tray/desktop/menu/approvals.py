@@ -60,7 +60,7 @@ def _batches(batches: Sequence[MenuBatch]) -> Items:
 
 def _batch(batch: MenuBatch) -> Item:
     key = child_id("approvals/source", batch.source) if batch.source else "approvals/batch"
-    text = count("{n} hook approved before, unchanged", "{n} hooks approved before, unchanged", batch.number)
+    text = count("{n} imported hook, unchanged", "{n} imported hooks, unchanged", batch.number)
     if batch.source:
         name = clean(Path(batch.source).name, 40)
         text = count("{n} hook of {file}", "{n} hooks of {file}", batch.number, file=name)
@@ -98,8 +98,8 @@ def _change_text(one: Approval) -> str:
     if one.removed:
         return say("removed from its file")
     if one.digest:
-        if one.approved_before:
-            return say("approved before")
+        if one.imported:
+            return say("imported")
         return say("changed") if _still_runs(one) else say("new")
     if not one.missing:
         return say("cannot be read")

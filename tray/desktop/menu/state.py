@@ -20,12 +20,12 @@ class Approval:
     kind: str = "hook"
     removed: bool = False  # no longer declared; to approve that is to revoke the hook
     missing: bool = False  # its program or script is not there
-    approved_before: bool = False  # this very content was approved before, in a ledger that is lost
+    imported: bool = False  # this very content was approved on another machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuBatch:
-    """Hooks that were approved before with the same content, or those of `source` that wait.
+    """Hooks that wait with the imported content, or those of `source` that wait.
 
     `label` is that of the click which approves exactly them.
     """
