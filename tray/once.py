@@ -281,7 +281,7 @@ def _note(call: OneShotArguments, stores: Stores, event: Event) -> str:
 
 
 def _require_approvals(paths: Paths, stores: Stores) -> None:
-    """Raises LostError if no approval counts but the relay's table has guards: the database is another one."""
+    """Raises LostError if the relay's table has guards but no approval counts: the database was replaced."""
     from tray.app.guards_in_force import table_guards
     from tray.store.db import LostError
 
@@ -293,7 +293,7 @@ def _require_approvals(paths: Paths, stores: Stores) -> None:
 
 
 def _lost_guards(stores: Stores) -> Sequence[Guard]:
-    """What lost approvals guard, besides the hooks that were approved since."""
+    """Returns what lost approvals guard, except for hooks that were approved since."""
     from tray.store.lost_guards import LostGuards
 
     guarded = LostGuards(stores.database).load()
@@ -305,7 +305,7 @@ def _lost_guards(stores: Stores) -> Sequence[Guard]:
 
 
 def _deny_lost(call: OneShotArguments, body: bytes, environment: Mapping[str, str]) -> Answer | None:
-    """Returns the refusal of a call that was guarded at an agent that cannot ask; the relay answers all others."""
+    """Returns the denial of a guarded call if the agent cannot ask, else None: the relay answers it."""
     from tray.agents.protocol import fit, parse, render
     from tray.app.guards_in_force import strict, table_guards
     from tray.engine.merge import merge

@@ -79,11 +79,11 @@ class CommandAnswers:
         return bool(core.agents.count or core.stores.journal.count() or connected_agents(core.paths))
 
     def _is_state_lost(self) -> bool:
-        """Whether approvals were lost, and the user has not reviewed that."""
+        """True if approvals were lost and the user has not reviewed the loss."""
         database = self._core.stores.database
         return LostGuards(database).is_unreviewed or database.damage() is not None
 
 
 def _has_display() -> bool:
-    """Whether a browser that the tray opens can be seen."""
+    """True if the user can see a browser that the tray opens."""
     return sys.platform != "linux" or any(os.environ.get(name) for name in DISPLAYS)

@@ -97,7 +97,7 @@ class TrayCore:
         )
 
     def _open_stores(self, paths: Paths, folder: StateFolder) -> None:
-        """No approval of a ledger that another program altered counts."""
+        """Open the stores, with an empty database if another program altered the ledger."""
 
         def open_all() -> Stores:
             limits = lambda: journal_limits(self.catalog)  # noqa: E731

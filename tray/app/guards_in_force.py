@@ -1,7 +1,7 @@
-"""What the relay's table guards: what approved hooks match, and after a loss what was guarded before it.
+"""Computes what the relay's table guards: what approved hooks match, and after a loss what was guarded before.
 
-Lost approvals guard on until the user has reviewed them. Their hooks do not run. The tray, the one-shot engine and
-the relay ask about each call that they would have judged, or deny it if the agent cannot ask.
+Lost approvals go on guarding until the user has reviewed the loss. Their hooks do not run. The tray, the one-shot
+engine and the relay ask about each call that these hooks would have judged, or deny it if the agent cannot ask.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ USUAL_WITHOUT_TRAY = "once"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardSources:
-    """What decides about guards. `waiting` are the names of the hooks that wait for the user; None = not known."""
+    """What guards depend on. `waiting` has the names of the hooks that wait for the user; None = not known."""
 
     database: Database
     ledger: LedgerState
@@ -35,9 +35,9 @@ class GuardSources:
 
 
 def note_loss(paths: Paths, database: Database, ledger: LedgerState) -> None:
-    """Note what was guarded, if approvals were lost while no tray ran; called before the relay's table is written.
+    """Notes what was guarded if approvals were lost while no tray ran. Call it before the relay's table is written.
 
-    Nothing but the table remembers approvals if the whole state folder is gone. Raises StoreError.
+    If the whole state folder is gone, only that table shows what was approved. Raises StoreError.
     """
     lost, guarded = LostGuards(database), table_guards(paths)
     if not lost.is_noted and (lost.is_unreviewed or (not ledger.version and guarded)):
@@ -45,13 +45,13 @@ def note_loss(paths: Paths, database: Database, ledger: LedgerState) -> None:
 
 
 def connected_guards(sources: GuardSources, kept: Iterable[Guard]) -> tuple[Guard, ...]:
-    """What the relay's table guards: what approved hooks guard, and what is `kept` of lost approvals."""
+    """Returns what connected agents' approved hooks guard, and what is `kept` of lost approvals."""
     usual = guards(sources.ledger, sources.switch, sources.agents, after_quit=sources.after_quit)
     return (*usual, *(guard for guard in kept if guard.agent in sources.agents))
 
 
 def kept_guards(sources: GuardSources) -> tuple[Guard, ...]:
-    """What lost approvals guard now, at any agent; forgets the loss once it was reviewed."""
+    """Returns what lost approvals guard now, at any agent. Forgets the loss once the user has reviewed it."""
     lost = LostGuards(sources.database)
     found = lost.load()
     if lost.is_unreviewed and sources.waiting is not None and not sources.waiting and _is_seen(sources):
@@ -69,25 +69,25 @@ def kept_guards(sources: GuardSources) -> tuple[Guard, ...]:
 
 
 def _is_seen(sources: GuardSources) -> bool:
-    """Whether the user has read what happened, or has decided about a hook since."""
+    """True if the user has read what happened, or has decided about a hook since."""
     ledger = sources.ledger
     return sources.database.damage() is None or bool(ledger.approved or ledger.revoked or ledger.denied)
 
 
 def is_in_force(guard: Guard, ledger: LedgerState, waiting: Collection[str] = ()) -> bool:
-    """Whether the hooks that made this row are approved again, so that they judge by themselves."""
+    """True if the hooks that this guard comes from are approved again, so that they judge themselves."""
     approved = {one.hook.name for one in ledger.ordered}.difference(waiting)
     return bool(guard.hooks) and approved.issuperset(guard.hooks)
 
 
 def strict(guarded: Iterable[Guard]) -> tuple[Guard, ...]:
-    """The guards after a loss: an agent that cannot ask is denied."""
+    """Returns the guards as they hold after a loss: if the agent cannot ask, the call is denied."""
     denied = (replace(one, failure=Failure.BLOCK) if one.failure is Failure.ALLOW else one for one in guarded)
     return tuple(dict.fromkeys(denied))
 
 
 def table_guards(paths: Paths) -> tuple[Guard, ...]:
-    """What the relay's table guards, unless it is of another Hooktray or cannot be read."""
+    """Returns what the relay's table guards; nothing if it cannot be read or has another state folder."""
     try:
         table = relay_table.read(user_file(paths.relay_table))
     except OSError:

@@ -1,7 +1,7 @@
 """Watches the state of the running tray, and begins anew when it is lost.
 
-Nothing is rebuilt from memory. A new database is empty, so no hook runs by itself; what was guarded is asked about or
-denied until the user has reviewed it (app/guards_in_force.py). A file that does not count any more is kept.
+Nothing is rebuilt from memory. A new database is empty, so no hook runs; what was guarded is asked about or denied
+until the user has reviewed the loss (app/guards_in_force.py). A file that no longer counts is kept.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 class LostState:
-    """All methods but `start` run on one thread, the work queue's.
+    """All methods but `start` run on the thread of the work queue.
 
     When state was lost, `refresh` reads the sources again and draws icon and menu. `check_connections` looks at the
     agents' settings if nothing else reports their changes. `check_offline_rows` announces what was answered, or went
@@ -73,26 +73,26 @@ class LostState:
         self._attempts = 0
         self._not_before = 0.0
         self._is_over = False  # another tray has the folder
-        self._is_unnoted = False  # the database is a new one, and does not have yet what was guarded
+        self._is_unnoted = False  # the database is new and does not have yet what was guarded
         self._alert: str | None = None  # the key of the incident's alert; None = it was not announced
         self.incident = self._unseen()  # the last one, until the user has seen it
 
     def start(self, socket: Identity | None = None) -> None:
-        """The socket is open, and is this file: from here on everything is watched."""
+        """Watch everything from here on. `socket` is the file of the socket, which is open."""
         self._folder.remember_socket(socket)
         self._watch.rearm()
 
     def stop(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching."""
         self._watch.close()
 
     @property
     def has_lost_approvals(self) -> bool:
-        """Whether approvals were lost, of which the user has not read yet."""
+        """True if approvals were lost and the user has not read that yet."""
         return self.incident is not None and self.incident.cause.loses_approvals
 
     def show(self) -> None:
-        """Show what happened and what waits for a review; then icon and menu are as usual, unless it goes on."""
+        """Show what happened and what waits for a review; end the warning unless the last attempt failed."""
         incident = self.incident
         if incident is None or incident.failure:
             self._announce()
@@ -111,7 +111,7 @@ class LostState:
         self.incident = self._alert = None
 
     def check(self) -> bool:
-        """Look at everything, and make anew what is lost. Returns whether anything was."""
+        """Make anew what is lost. Returns True if anything was lost, False also before the next attempt is due."""
         if self._is_over:
             return False
         parts = self._folder.changed()
@@ -132,7 +132,7 @@ class LostState:
         return not self._is_over
 
     def _is_reviewed(self) -> bool:
-        """Whether each hook was decided after the loss, as without an icon."""
+        """True if the user has decided about each hook since the loss, for example at a terminal."""
         try:
             return self.has_lost_approvals and not LostGuards(self._stores.database).is_unreviewed
         except StoreError:
@@ -205,7 +205,7 @@ class LostState:
         self._end(text)
 
     def _unseen(self) -> Incident | None:
-        """The loss of which the user has not read yet: while no tray ran, or under an earlier one."""
+        """Returns the loss that the user has not read yet, from a time without a tray or under an earlier tray."""
         with contextlib.suppress(StoreError):
             file = self._stores.database.damage()
             if file is not None:
@@ -214,7 +214,7 @@ class LostState:
         return None
 
     def _begin_anew(self, cause: IncidentCause | None, parts: frozenset[StatePart]) -> None:
-        """Make the socket first: events are asked about meanwhile."""
+        """Make the socket before the database, so that guarded calls are asked about meanwhile."""
         if (cause and cause.loses_approvals) or self._is_unnoted:
             self._core.relay_files.keep_guards()
         self._folder.claim()
@@ -235,7 +235,7 @@ class LostState:
         self._folder.remember(StatePart.FOLDER, StatePart.COPIES)
 
     def _replace_database(self, cause: IncidentCause | None) -> None:
-        """Until the new one counts, no thread can read or write another file than the old one."""
+        """Until the new database counts, threads can read and write no file but the old one."""
         begin_anew(self._paths.database, KINDS.get(cause or IncidentCause.DATABASE, "replaced"))
         self._folder.hold(self._stores.database)
         self._is_unnoted = True
@@ -248,7 +248,7 @@ def _why(error: Exception) -> str:
 
 
 def _reopen_logs() -> None:
-    """The log's folder may be below the state folder: go on in a file that can be found."""
+    """Reopen the logs, whose folder may be below the state folder and gone."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler, logging.FileHandler):
             with contextlib.suppress(OSError, ValueError):  # what it still held cannot be written

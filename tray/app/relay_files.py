@@ -50,12 +50,12 @@ class RelayFiles:
             log.warning("what lost approvals guard cannot be read: %s", error.message)
 
     def keep_guards(self) -> None:
-        """The approvals are lost: ask about what they guarded at any agent, and about what the table guards."""
+        """Ask about what the lost approvals guarded at any agent, and about what the table guards."""
         guarded = guards(self._stores.ledger.state, self._stores.switch, AGENTS)
         self.lost.guards = strict((*guarded, *table_guards(self._paths), *self.lost.guards))
 
     def note_loss(self) -> None:
-        """Note in the new database what was guarded, for relays and the next tray. Raises HooktrayError, OSError."""
+        """Write what was guarded to the new database, for relays and the next tray. Raises HooktrayError, OSError."""
         LostGuards(self._stores.database).begin(self.lost.guards)
         self.install()
 

@@ -332,7 +332,7 @@ def _is_unambiguous(word: str, one: HookState, catalog: HookCatalog) -> bool:
 
 
 def loss_notice(stores: Stores) -> str:
-    """The loss of approvals that the user has not seen yet; "" for none."""
+    """Returns the text about a loss of approvals that the user has not seen yet; "" if there was none."""
     file = stores.database.damage()
     if file is None and not stores.ledger.state.tampered:
         return ""

@@ -63,7 +63,7 @@ class SourceRefresh:
         self._known_problem = problem
 
     def _announce_waiting(self) -> None:
-        """Announce each hook and setting that waits; those that wait after a loss have one alert together."""
+        """Announce each hook and setting that waits; those that wait after a loss share one alert."""
         alerts = self._alert_controller.alerts
         for state in self._catalog.take_new():
             if not self._lost_state.has_lost_approvals:

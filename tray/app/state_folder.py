@@ -1,4 +1,4 @@
-"""The state folder that this tray holds: its locks, and whether everything in it is still what the tray opened.
+"""Holds the locks of the state folder, and finds what in it is no longer what the tray opened.
 
 Two locks keep a second tray out. The first is in the folder: only the tray that holds the lock of the folder at the
 path goes on. The second is beside the folder (`state.lock`): it keeps a second tray out while the first tray makes a
@@ -35,8 +35,8 @@ class StatePart(enum.Enum):
     SOCKET = enum.auto()
 
 
-# Held open, since the number of an open inode is not given to a new one. O_PATH opens no file: to close such a
-# descriptor drops no lock that SQLite has on the database.
+# Held open, because the number of an open inode is not given to a new one. O_PATH opens no file: closing such a
+# descriptor drops none of SQLite's locks on the database.
 HELD = (StatePart.FOLDER, StatePart.COPIES, StatePart.DATABASE)
 
 
@@ -85,19 +85,19 @@ class StateFolder:
             self._close(part)
 
     def remember(self, *parts: StatePart) -> None:
-        """Remember these parts as ours, as they are at their paths now."""
+        """Remember these parts as the tray's own, as they are at their paths now."""
         for part in parts:
             if part in HELD:
                 self._hold_open(part)
             self._identities[part] = identity(self._places[part]) or NO_FILE
 
     def hold(self, database: Database) -> None:
-        """From here on no other database than this one counts; called before the first answer."""
+        """From here on only this database counts. Call it before the first answer."""
         self.remember(StatePart.FOLDER, StatePart.DATABASE, StatePart.COPIES)
         database.pin.file = self._identities[StatePart.DATABASE]
 
     def remember_socket(self, found: Identity | None) -> None:
-        """Remember the socket that we bound; what is at its path by now may be another's."""
+        """Remember the socket that the tray has bound; by now another file may be at its path."""
         self._identities[StatePart.SOCKET] = found or identity(self._places[StatePart.SOCKET]) or NO_FILE
 
     def changed(self) -> frozenset[StatePart]:
@@ -110,7 +110,7 @@ class StateFolder:
         return found & {StatePart.DATABASE} if sys.platform == "win32" else found
 
     def current_path(self) -> str:
-        """Where the folder that we opened is now; "" when it was deleted, or the system does not say."""
+        """Returns where the opened folder is now; "" if it was deleted, or the system does not show it."""
         if StatePart.FOLDER not in self._open:
             return ""
         try:
@@ -122,7 +122,7 @@ class StateFolder:
         return path
 
     def _lock(self, path: Path, *, required: bool = True) -> bool:
-        """Whether the lock of the file at the path is ours now. It may have been deleted while we took it."""
+        """True if this tray has the lock of the file at the path, which may be deleted while the tray takes it."""
         current = self._locks.get(path)
         if current is not None and _is_at_its_path(current, path):
             return True

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tray.ipc.health import StateProblem
 
 
-INCIDENT = "state"  # what Review of its alert is about
+INCIDENT = "state"  # what the button Review of its alert shows
 
 
 class IncidentCause(enum.Enum):
@@ -33,7 +33,7 @@ class IncidentCause(enum.Enum):
         return self not in (IncidentCause.COPIES, IncidentCause.SOCKET, IncidentCause.LOCK)
 
 
-# The part of the name under which a database is kept, and why it does not count.
+# A part of the name of a database that was set aside, and why it was.
 KINDS = {
     ".altered-": IncidentCause.ALTERED,
     ".damaged-": IncidentCause.DAMAGED,
@@ -42,13 +42,13 @@ KINDS = {
 
 
 def cause_of(file: str) -> IncidentCause:
-    """Why the database that was kept under this name does not count; "" = no file is left."""
+    """Returns why the database that is kept under this name was set aside; "" = no file was left."""
     return next((cause for kind, cause in KINDS.items() if kind in file), IncidentCause.DATABASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
-    """What happened to the state, and what became of it."""
+    """What happened to the state, and whether it was made anew."""
 
     at: float
     cause: IncidentCause
@@ -63,7 +63,7 @@ class Incident:
 
     @property
     def outcome(self) -> str:
-        """What follows from it, what matters most first."""
+        """Returns the consequences, the most important first."""
         parts = [say("It cannot be made anew: {why}", why=self.failure)] if self.failure else []
         if self.cause.loses_approvals:
             parts.append(say("All approvals are gone: each call that a hook guarded is asked about or denied"))
@@ -80,7 +80,7 @@ class Incident:
 
     @property
     def text(self) -> str:
-        """All of it, with the places."""
+        """Returns headline, outcome and places in one line."""
         moved = say("it is at {place} now", place=self.moved_to) if self.moved_to else ""
         return " · ".join(filter(None, (self.headline, self.outcome, self.folder, moved)))
 

@@ -140,7 +140,7 @@ class HookCatalog:
         return self._stamp is not None
 
     def reset(self) -> None:
-        """The ledger or the folder of copies is a new one: the next refresh reads everything, and keeps it, again."""
+        """The ledger or the folder of copies is new: the next refresh reads and copies everything again."""
         with self._lock:
             self._inspections.clear()
             self._stamp = None

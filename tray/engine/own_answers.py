@@ -57,7 +57,7 @@ class LostApprovals:
     guards: Sequence[Guard] = ()
 
     def judge(self, event: Event) -> Outcome | None:
-        """The outcome for this event; None when none of the guards is about it. No guard lets a call go on."""
+        """Returns the outcome for this event, which is never an allow; None if no guard matches it."""
         found = [guard for guard in self.guards if (guard.agent, guard.event) == (event.agent, event.name)]
         failures = {guard.failure for guard in found if _covers(guard, event)}
         if not failures:

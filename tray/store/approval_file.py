@@ -136,7 +136,7 @@ def parse(text: bytes, path: str, home: str) -> tuple[Export, ...]:
 
 
 def import_approvals(database: Path, exports: Sequence[Export]) -> None:
-    """Keep them as proposals, in the place of those that were imported before. Raises StoreError."""
+    """Keeps them as proposals and drops those of an earlier import. Raises StoreError."""
     _write(database.with_name(IMPORTED), render(exports, ""))
 
 

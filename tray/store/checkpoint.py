@@ -31,7 +31,7 @@ def has_approvals(folder: Path) -> bool:
 
 
 def delete_checkpoints(folder: Path) -> None:
-    """Delete the notes of a database that is gone: the next one is not measured against them."""
+    """Deletes the notes about a database that is gone, so that they are not compared with the next one."""
     for one in (LEDGER, SWITCH):
         (folder / one).unlink(missing_ok=True)
 

@@ -41,8 +41,8 @@ NEEDS_WRITING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)  # a crash le
 UNREADABLE_TEXT = "the tables' descriptions cannot be read"
 DAMAGE_HINT = "a running tray sets the file aside and begins a new one; else start it, `hooktray run`"
 SET_ASIDE_HINT = "start the tray, `hooktray run`: it sets the file aside and begins a new one"
-DAMAGE_KEY = "damage"  # the row of `meta` that a person has not seen yet: the name of the file set aside, "" for none
-LOST_KEY = "lost.guards"  # the row of `meta` while what was lost was not reviewed (lost_guards.py)
+DAMAGE_KEY = "damage"  # row of `meta` until the user has seen the loss: the name of the file set aside, or ""
+LOST_KEY = "lost.guards"  # row of `meta` until the user has reviewed what was lost (lost_guards.py)
 CHECKED_TABLES = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
 
 
@@ -88,7 +88,7 @@ class Database:
     """An opened database. `damaged` is the path of the file that was set aside for it, or None."""
 
     path: Path
-    damaged: Path | None = None  # set aside by this very opening; `damage` remembers it until a person has seen it
+    damaged: Path | None = None  # set aside by this very opening; `damage` returns it until the user has seen it
     pragmas: tuple[str, ...] = ()  # further ones for every connection, such as "max_page_count = 50"
     busy: float = BUSY_TIMEOUT  # seconds, unless a caller gives another
     pin: Pin = field(default_factory=Pin, compare=False, repr=False)
@@ -121,7 +121,7 @@ class Database:
             _try_writing(connection)
 
     def damage(self) -> str | None:
-        """What no person has seen yet: the name of the file that was set aside, "" where none was left, or None."""
+        """Returns the name of the file set aside, "" if none was left; None if the user has seen the loss."""
         with self.connect() as connection:
             row = connection.execute("SELECT value FROM meta WHERE key = ?", (DAMAGE_KEY,)).fetchone()
         return None if row is None else Path(str(row["value"])).name
@@ -222,9 +222,9 @@ def open_db(
 
 
 def begin_anew(path: Path, kind: str, clock: Callable[[], float] = time.time) -> Database:
-    """Set aside what is at the path, and create an empty database. Raises StoreError.
+    """Sets aside what is at the path and creates an empty database. Raises StoreError.
 
-    `kind` becomes a part of the name of the file that is kept: why it does not count.
+    `kind`, the reason, becomes a part of the name of the file that is kept.
     """
     with _store_errors(path):
         kept = set_aside.set_aside(path, clock(), kind)
@@ -272,8 +272,8 @@ def _current(path: Path, quarantined: str | None = None) -> Database:
             _check(connection)
             _try_writing(connection)
     except sqlite3.OperationalError as e:
-        # SQLite only reads a file whose header asks for a later version to write it. A file or disk that is read-only
-        # looks the same, but the system reports that, too; all other causes have codes of their own.
+        # If the header requires a later version for writing, SQLite opens the file only to read. A read-only file or
+        # disk looks the same, but the system reports that, too; all other causes have codes of their own.
         if getattr(e, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK):
             raise Damaged(str(e)) from e
         raise
@@ -382,7 +382,7 @@ def _quick_check(connection: sqlite3.Connection) -> None:
 
 
 def _check_header(path: Path) -> None:
-    """Raises Damaged if the header of the file itself, without its log, is wrong, or the file is shorter than it claims."""
+    """Raises Damaged if the file, without its log, has another header or is shorter than its header requires."""
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     for attempt in range(HEADER_ATTEMPTS):  # a process that takes the log in writes one page after the other
         try:
@@ -397,7 +397,7 @@ def _check_header(path: Path) -> None:
 
 
 def _try_writing(connection: sqlite3.Connection) -> None:
-    """A statement that changes nothing, and takes the lock for it. Raises sqlite3.Error."""
+    """Runs a statement that takes the lock for writing and changes nothing. Raises sqlite3.Error."""
     connection.execute("PRAGMA busy_timeout = 0")
     try:
         connection.execute("DELETE FROM meta WHERE 0")

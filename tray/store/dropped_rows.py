@@ -45,7 +45,7 @@ def merge_file(database: Database) -> None:
 
 
 def prepare(database: Database) -> None:
-    """Have a file with a block of its own: a few more digits then fit on a full disk."""
+    """Creates a file that has a block of its own, so that a few more digits fit on a full disk."""
     if not _files(database)[0].exists():
         add(database, "")
 
@@ -59,6 +59,6 @@ def _read(file: Path) -> int:
 
 
 def _files(database: Database) -> tuple[Path, Path]:
-    """The file, and the one that is being merged."""
+    """Returns the file, and the one whose count is being added."""
     name = database.path.name
     return database.path.with_name(f"{name}.lost"), database.path.with_name(f"{name}.lost.taken")

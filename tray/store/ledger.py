@@ -129,9 +129,9 @@ class Ledger:
         return self.state
 
     def swap(self, work: Callable[[], object]) -> None:
-        """Do this while no row is written; afterwards the database that is at the path then counts.
+        """Call `work` while no row is written; afterwards the database that is then at the path counts.
 
-        Its rows have higher numbers, so that no earlier undo takes one of them back.
+        Its later rows get higher numbers, so that no earlier undo takes one of them back.
         """
         with self._lock:
             before = self.state.version
@@ -142,7 +142,7 @@ class Ledger:
 
     @property
     def is_altered(self) -> bool:
-        """Whether the rows on disk are not those in memory. Raises StoreError."""
+        """True if the rows on disk differ from those in memory. Raises StoreError."""
         with self._lock, self._database.connect() as connection:
             return not self._holds(connection)
 
@@ -152,7 +152,7 @@ class Ledger:
         """Write one row with its link in the chain, then let it count."""
         with self._lock:
             with self._database.write(durable=True) as connection:
-                if not self._holds(connection):  # a row behind theirs would confirm them
+                if not self._holds(connection):  # a row after altered ones would confirm them
                     raise StoreError(f"{self._database.path}: another program altered the ledger", hint=DAMAGE_HINT)
                 last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
                 row = (self._clock(), action.value, key, digest, definition, json.dumps(position), channel)
@@ -167,7 +167,7 @@ class Ledger:
             return self.state
 
     def _holds(self, connection: sqlite3.Connection) -> bool:
-        """Whether the database has the rows that count here, and no other."""
+        """True if the database has exactly the rows in memory."""
         rows, problem = _counting(_rows(connection), self._checkpoint)
         return not problem and (rows[-1][0] if rows else 0) == self.state.version
 
@@ -259,7 +259,7 @@ def _without_undone(rows: Sequence[Row]) -> list[Row]:
 
 
 def _counting(rows: list[Row], known: Sequence[str]) -> tuple[list[Row], str]:
-    """The rows, or none and the reason if they are not exactly those that Hooktray wrote last."""
+    """Returns the rows; or no rows and the reason if they are not exactly those that Hooktray wrote last."""
     chain = ""
     for seq, *row, link in rows:
         chain = chain_value(chain, tuple(row))

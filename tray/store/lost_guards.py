@@ -1,6 +1,6 @@
-"""What was guarded when the approvals were lost, kept in the new database until the user has reviewed that.
+"""Keeps what was guarded when approvals were lost in the new database, until the user has reviewed the loss.
 
-db.py notes the loss when it creates the tables, and the tray what was guarded (app/guards_in_force.py).
+db.py notes the loss when it creates the tables; the tray adds what was guarded (app/guards_in_force.py).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class LostGuards:
 
     @property
     def is_unreviewed(self) -> bool:
-        """Whether approvals were lost, and the user has not reviewed that."""
+        """True if approvals were lost and the user has not reviewed the loss."""
         return self._row() is not None
 
     @property
     def is_noted(self) -> bool:
-        """Whether it is known what was guarded."""
+        """True if the database has what was guarded."""
         row = self._row()
         return row is not None and row[0] is not None
 

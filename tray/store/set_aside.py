@@ -1,4 +1,4 @@
-"""Database files that do not count any more: the mark of damage, and the names under which they are kept."""
+"""Marks damaged database files, and keeps files that no longer count under other names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_marked(path: Path) -> bool:
 
 
 def set_aside(path: Path, now: float, kind: str) -> Path | None:
-    """Returns where the file is kept; None if there is none, or an empty one."""
+    """Renames the file and returns its new path; returns None if it is missing or empty."""
     delete_checkpoints(path.parent)
     _marker(path).unlink(missing_ok=True)
     if not os.path.lexists(path) or not path.lstat().st_size:
@@ -38,22 +38,22 @@ def set_aside(path: Path, now: float, kind: str) -> Path | None:
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         return None
     name = f"{path.name}.{kind}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}"
-    quarantined = path.with_name(name)
+    kept = path.with_name(name)
     number = 1
-    while quarantined.exists():
+    while kept.exists():
         number += 1
-        quarantined = path.with_name(f"{name}-{number}")
+        kept = path.with_name(f"{name}-{number}")
     for suffix in reversed(FILE_SUFFIXES):  # the log first: a crash must not leave it beside the new file
         part = path.with_name(path.name + suffix)
         if os.path.lexists(part):
-            part.replace(quarantined.with_name(quarantined.name + suffix))
-    return quarantined
+            part.replace(kept.with_name(kept.name + suffix))
+    return kept
 
 
 def files_set_aside(path: Path) -> list[Path]:
     """Returns the files that were set aside, oldest first."""
-    kept = (file for file in path.parent.glob(f"{path.name}.*") if SET_ASIDE_SUFFIX.search(file.name))
-    return sorted(kept, key=lambda file: file.name.partition("-")[2])
+    found = (file for file in path.parent.glob(f"{path.name}.*") if SET_ASIDE_SUFFIX.search(file.name))
+    return sorted(found, key=lambda file: file.name.partition("-")[2])
 
 
 def _marker(path: Path) -> Path:
@@ -61,5 +61,5 @@ def _marker(path: Path) -> Path:
 
 
 def _marker_text(path: Path) -> str:
-    """What names the file in which damage was found: the mark does not count for another one."""
+    """Returns what identifies the file in which damage was found, so that the mark counts for no other file."""
     return str(identity(path))
