@@ -227,7 +227,7 @@ class TestClaudeCode(QuestionScenes):
         ("line", "said"),
         [
             ("/hooktray", "✓ no · tool_before"),
-            ("/hooktray off", "only a person can do that"),
+            ("/hooktray off", "only the user can do that"),
             ("/hooktray help", "/hooktray list, doctor, help and on are answered here"),
         ],
     )

@@ -176,7 +176,7 @@ def test_without_a_passphrase_the_request_waits_and_says_how_to_set_one(live: Li
 
     multiplexer.type("hooktray off")
 
-    multiplexer.wait("Switch hooks off: only a person can do that")
+    multiplexer.wait("Switch hooks off: only the user can do that")
     shown = " ".join(multiplexer.screen().split())
     assert "Approve it on the page (`hooktray open`), or set a passphrase: `hooktray passphrase`" in shown
     assert live.switch().enabled is True

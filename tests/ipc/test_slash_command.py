@@ -153,7 +153,7 @@ def test_what_loosens_is_asked_for_and_not_done(
 
     answer = say(typed, line)
 
-    assert "only a person can do that" in answer
+    assert "only the user can do that" in answer
     assert [(one.summary.startswith(asked), one.requester) for one in controls.requests] == [
         (True, "a prompt in claude-code")
     ]

@@ -102,7 +102,7 @@ def test_a_hook_gets_a_withheld_variable_with_its_approval(live: Live, shell: Sh
     (hook,) = open_stores(locate(str(live.home)), create=False).ledger.in_order()
     assert (hook.hook.name, hook.granted) == ("guard", ("MY_TOKEN",))
     asked = live.cli("revoke", "--env", "MY_TOKEN", "guard").stdout.decode()
-    assert "Withhold MY_TOKEN from guard: only a person can do that" in asked
+    assert "Withhold MY_TOKEN from guard: only the user can do that" in asked
     assert "is given to no hook" in live.cli("approve", "--env", "LD_PRELOAD", "guard").stderr.decode()
 
 
@@ -173,7 +173,7 @@ def test_where_nobody_can_type_it_waits_in_the_menu(live: Live, shell: Shell, ho
     else:
         done = live.cli("off").stdout.decode()
 
-    assert "Switch hooks off: only a person can do that" in done
+    assert "Switch hooks off: only the user can do that" in done
     assert "run it in the foreground of a terminal, which asks for your passphrase" in " ".join(done.split())
     assert live.cli_json("status")[0]["pending"] == before + 1
 

@@ -1,4 +1,4 @@
-"""Whose clicks count: judges a process by what the kernel shows and by the agents that have sent events."""
+"""Decides whose clicks count, by what the kernel shows and by the agents that have sent events."""
 
 from __future__ import annotations
 
@@ -28,40 +28,40 @@ log = logging.getLogger(__name__)
 
 
 class ClickTrust:
-    """Judges a process by its id. Only Linux shows enough to check more than which process started which."""
+    """Judges a process by its id. Elsewhere than on Linux, only by which process started which."""
 
     def __init__(self, agents: KnownAgents, opened: Callable[[int], bool]) -> None:
-        """`opened` is true of processes that the tray started to open a file for the user."""
+        """`opened` is True for processes that the tray started to open a file for the user."""
         self._agents = agents
         self._opened = opened
         self._own = os.getpid()
         self._confirmed: dict[tuple[int, str], None] = {}
 
     def confirm(self, pid: int) -> None:
-        """Count clicks by way of this process until it ends: its user gave the passphrase."""
+        """Count clicks through this process until it ends: the user typed the passphrase."""
         self._confirmed[pid, start_time(pid)] = None
         if len(self._confirmed) > MAX_CONFIRMED:
             self._confirmed.pop(next(iter(self._confirmed)))
 
     def has_agent_ancestor(self, pid: int) -> bool:
-        """Whether a hook or an agent is above this process."""
+        """True if this process is a hook or an agent, or is below one."""
         return descent(pid, self._own) is not None or self._agents.has_agent_above(pid)
 
     def may_open_page(self, pid: int) -> bool:
-        """Whether it may have the page shown."""
+        """True if this process may open the page."""
         chain = process_chain(pid)
         return not self.has_agent_ancestor(pid) and not find_agent(chain, ()) and not find_trace(chain[:1])
 
     def browser_objection(self, pid: int) -> ClickRejection | None:
-        """Why a request of this process to the page is not the user's click; None if it can be one."""
+        """Returns why a click in this browser does not count; None if it does."""
         return self._objection(pid, BROWSER_CHECKS)
 
     def host_objection(self, pid: int) -> ClickRejection | None:
-        """Why a click that comes through this tray host or notification server does not count; None if it does."""
+        """Returns why a click through this tray host or notification server does not count; None if it does."""
         return self._objection(pid, HOST_CHECKS)
 
     def is_trusted_host(self, pid: int) -> bool:
-        """Whether a click that comes through this program of the desktop counts by itself."""
+        """True if a click through this tray host or notification server counts."""
         return self.host_objection(pid) is None
 
     def _objection(self, pid: int, checks: ClickChecks) -> ClickRejection | None:
@@ -74,7 +74,7 @@ class ClickTrust:
             return None
         if found:
             why = found.detail or found.objection.title
-            log.warning("a click by way of process %d does not count: %s", pid, why)
+            log.warning("a click through process %d does not count: %s", pid, why)
         return found
 
     def _facts(self, pid: int, uid: int) -> ClickFacts:

@@ -1,4 +1,4 @@
-"""Clicks through panels and browsers that Hooktray does not know: after the passphrase they count until these end."""
+"""Counts clicks through unknown panels and browsers after the passphrase, until these programs end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tray.language import phrase, say
 
 CLICKS = "clicks"  # the word for them in `hooktray approve`
 QUIET_SECONDS = 60.0  # between two notifications about clicks that did nothing: any program can click
-# What only shows something, or switches on.
+# Actions that only show something, or switch on.
 HARMLESS = (OpenPage, ResumeHooks, Review, ReviewBatch, ShowIncident, ShowProblem, ShowReason)
 HOW_TO_CONFIRM = phrase("Confirm it with `hooktray approve clicks` in a terminal, or on the page")
 HOW_TO_SET = phrase("Use the page, or set a passphrase: `hooktray passphrase`")
@@ -34,7 +34,7 @@ START_AGAIN = phrase("Start it again outside of the agent, or use the page")
 
 
 class ConfirmedClicks:
-    """`post` leads to the thread of the menu, which does all of this."""
+    """Confirms clicks on the thread of the menu, to which `post` leads."""
 
     def __init__(
         self,
@@ -56,18 +56,21 @@ class ConfirmedClicks:
         self._quiet_until = 0.0
 
     def menu_rejected(self, pid: int, is_host: bool, actions: Sequence[Action]) -> None:
-        """From any thread: a click on the menu that did not count by itself."""
+        """Handle a click in the menu that did not count. Any thread may call this."""
         self._post(lambda: self._clicked(pid, is_host, actions))
 
     def button_rejected(self, pid: int, work: Callable[[], None]) -> None:
-        """From any thread: a click on a notification's button that did not count by itself."""
+        """Handle a click on a notification that did not count. Any thread may call this."""
         self._post(lambda: self._request(pid, work))
 
     def browser_objection(self, pid: int) -> ClickRejection | None:
         return self._trust.browser_objection(pid)
 
     def confirm_browser(self, pids: Sequence[int], typed: str) -> bool:
-        """Whether this is the passphrase; then the browser's clicks count. Raises HooktrayError: too many tries."""
+        """Returns whether `typed` is the passphrase; if so, the browser's clicks count from here on.
+
+        Raises HooktrayError after too many tries.
+        """
         if not self._controls.passphrase.check(typed, f"browser {min(pids, default=0)}"):
             return False
         for pid in pids:
@@ -92,13 +95,13 @@ class ConfirmedClicks:
             self._act(one)
 
     def _is_harmless(self, action: Action) -> bool:
-        """The menu has one row for on and off: as long as hooks are off, it switches on."""
+        """True for what only shows something or switches on. The menu has one row for on and off."""
         return isinstance(action, HARMLESS) or (isinstance(action, ToggleSwitch) and not self._controls.state.enabled)
 
     def _request(self, pid: int, work: Callable[[], None]) -> None:
         """Have the user confirm the click with the passphrase, or show why that is not possible."""
         found = self._trust.host_objection(pid)
-        if found is None:  # it was confirmed meanwhile
+        if found is None:  # the user has confirmed it meanwhile
             work()
             return
         why = found.detail or say("the system does not show who asks")

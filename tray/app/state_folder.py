@@ -1,4 +1,4 @@
-"""Holds the locks of the state folder, and finds what in it is no longer what the tray opened.
+"""Holds the locks of the state folder, and finds what in it changed since the tray opened it.
 
 Two locks keep a second tray out. The first is in the folder: only the tray that holds the lock of the folder at the
 path goes on. The second is beside the folder (`state.lock`): it keeps a second tray out while the first tray makes a

@@ -1,4 +1,4 @@
-"""The passphrase, which shows that a person asks. Only a hash of it is kept, as a row of the ledger."""
+"""Checks the passphrase, which shows that the user asks. A row of the ledger has its hash and nothing else."""
 
 from __future__ import annotations
 

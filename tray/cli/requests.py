@@ -127,7 +127,7 @@ def _approval(words: Sequence[str], env: Sequence[str], source: str) -> Mapping[
 
 
 def _ask(paths: Paths, request: Mapping[str, object]) -> None:
-    """Send what may need the passphrase, which is asked for at this terminal."""
+    """Send a request that may need the passphrase, which this terminal asks for."""
     from tray.ipc.client import ask
 
     paths.prepare()

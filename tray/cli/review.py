@@ -1,4 +1,4 @@
-"""`hooktray review`: a hook as its user reads it before approving; at a terminal, the passphrase approves it."""
+"""`hooktray review` shows a hook as the user reads it before approving; at a terminal, the passphrase approves it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _review(paths: Paths, word: str) -> tuple[str, str]:
 
 
 def _is_decided(paths: Paths, key: str) -> bool:
-    """Whether all of it was shown here with the question; not where no tray runs, or it could not be asked here."""
+    """Returns True if the question showed all of it here, False if no tray runs or the user could not be asked."""
     from tray.ipc.client import ask, send_request
 
     try:

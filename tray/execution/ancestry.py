@@ -1,4 +1,4 @@
-"""Who started whom: the processes above one, as the kernel shows them."""
+"""Finds the processes above one, as the kernel shows them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Ancestor:
 
 
 def ancestors(pid: int) -> Iterator[Ancestor]:
-    """The processes above `pid`, nearest first; ends where the system does not let us see further."""
+    """Yields the processes above `pid`, nearest first, as far as the system shows them."""
     for _ in range(DEPTH):
         entry = read_entry(pid)
         if entry is None or entry.parent <= 1:
@@ -33,7 +33,7 @@ def ancestors(pid: int) -> Iterator[Ancestor]:
 
 
 def is_own_program(pid: int) -> bool:
-    """Whether it runs the same interpreter file as this process: a command line can be made up."""
+    """True if it runs the same interpreter file as this process. A command line can be forged."""
     if sys.platform == "linux":  # these links lead to the file also after it was replaced
         theirs, own = f"/proc/{pid}/exe", "/proc/self/exe"
     else:
@@ -49,7 +49,7 @@ def _is_same_file(one: str, other: str) -> bool:
 
 
 def descent(pid: int, own: int) -> Descent | None:
-    """How `pid` descends from the process `own` or from a one-shot engine; None if it does not."""
+    """Returns how `pid` descends from the process `own` or from a one-shot engine; None if it does not."""
     chain = [pid]
     for one in ancestors(pid) if pid > 0 else ():
         if one.pid == own:
@@ -61,13 +61,13 @@ def descent(pid: int, own: int) -> Descent | None:
 
 
 def sent_by_command(pid: int, verbs: Iterable[str], depth: int) -> bool:
-    """Whether one of our own commands with such a verb is among the first `depth` processes above this relay."""
+    """True if a Hooktray command with such a verb is among the first `depth` processes above this relay."""
     above = islice(ancestors(pid), depth)
     return any(any(is_command(one.command, verb) for verb in verbs) and is_own_program(one.pid) for one in above)
 
 
 def is_command(command: Sequence[str], verb: str) -> bool:
-    """Whether this is `hooktray VERB`, or `python -m tray VERB`, with whatever options before the verb."""
+    """True for `hooktray VERB` and `python -m tray VERB`, with any options before the verb."""
     if verb not in command:
         return False
     before = command[: command.index(verb)]

@@ -45,7 +45,7 @@ class Descent:
 
     @property
     def child(self) -> int:
-        """The process that we, or the one-shot engine, started."""
+        """The process that the tray or the one-shot engine started."""
         return self.chain[-1]
 
 

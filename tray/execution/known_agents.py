@@ -1,4 +1,4 @@
-"""The agents that have sent events and still run: a click of a process below one of them does not count."""
+"""Remembers the agents that have sent events and still run: a click of a process below one does not count."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHARED_GROUPS = lazy_pattern(r"session-[^/]*\.scope|init\.scope|user@[^/]*|dbus(
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
-    """A pid may come back as another process's; a session and a control group stay with what was started in them."""
+    """Identifies a process, since pids are given again; children inherit its session and control group."""
 
     pid: int
     started: float  # in the system's own unit
@@ -36,9 +36,9 @@ class ProcessIdentity:
 
 
 class KnownAgents:
-    """Remembers who started relays. `record` is called for each event, the others for each click.
+    """Remembers which processes started relays. `record` is called for each event, the others for each click.
 
-    What is above ourselves is never an agent: a relay that outlives its agent is handed to the session's own
+    A process above the tray is never an agent: a relay that outlives its agent becomes a child of the session's
     manager, which is above the whole desktop.
     """
 
@@ -51,10 +51,10 @@ class KnownAgents:
         self._first_start = float("inf")
 
     def record(self, parent: int, relay: int = 0) -> None:
-        """`parent` started a relay: it is an agent, or the shell that an agent had run the relay line.
+        """`parent` started a relay: it is an agent, or the shell in which an agent ran the relay line.
 
-        The relay only claims it; the kernel has the relay's own process (0 where it does not). A name that is not its
-        parent's marks no process: else any program could make an agent of the panel that the user clicks on.
+        `relay` is the relay's process, from the kernel; 0 = not known. A `parent` that is not the relay's marks no
+        process: else any program could mark the panel that the user clicks in as an agent.
         """
         if parent <= 1 or parent in self.parents:
             return
@@ -71,12 +71,12 @@ class KnownAgents:
             self._remember(agent)
 
     def process_behind(self, parent: int) -> int:
-        """The process of the agent that had this parent start a relay; 0 when it was not seen."""
+        """Returns the agent's process behind this parent of a relay; 0 if it is not known."""
         agent = self.parents.get(parent)
         return agent.pid if agent else 0
 
     def _remember(self, agent: ProcessIdentity) -> None:
-        """Agents that live stay: otherwise one could have itself forgotten by starting many others."""
+        """Keeps all agents that still run, so that an agent cannot displace itself by starting many others."""
         with self._lock:
             self._first_start = min(self._first_start, agent.started)
             if len(self._known) >= MAX_AGENTS:
@@ -86,16 +86,16 @@ class KnownAgents:
 
     @property
     def count(self) -> int:
-        """How many are remembered."""
+        """The number of remembered agents."""
         return len(self._known)
 
     def has_agent_above(self, pid: int) -> bool:
-        """Whether this process is an agent's, or an agent itself."""
+        """True if this process is an agent or is below one."""
         found = ((one, read_entry(one)) for one in (pid, *(above.pid for above in ancestors(pid))))
         return any(entry is not None and (one, entry.start) in self._known for one, entry in found)
 
     def shares_session(self, pid: int) -> bool:
-        """Whether it started after an agent in its session or control group, where the agent still runs."""
+        """True if it started after an agent that still runs in the same session or control group."""
         one = _identity(pid)
         with self._lock:
             agents = tuple(self._known.values())
@@ -109,7 +109,7 @@ class KnownAgents:
         return session or (one.group == agent.group and one.group not in ("", self._tray.group))
 
     def predates_agents(self, pid: int) -> bool:
-        """Whether every agent that has sent an event started after this process.
+        """True if every agent that has sent an event started after this process.
 
         Agents that have ended count as well: what they left behind could wait for their end.
         """
@@ -118,7 +118,7 @@ class KnownAgents:
 
 
 def _agent_process(parent: int) -> ProcessIdentity | None:
-    """The process behind a relay's parent: if that is a shell that runs one line, the process above it."""
+    """Returns the parent of a relay or, if that is a shell that runs one line, the process above it."""
     command = command_line(parent)
     if PurePath((*command, "")[0]).name in SHELLS and "-c" in command[1:2]:
         entry = read_entry(parent)
@@ -127,7 +127,7 @@ def _agent_process(parent: int) -> ProcessIdentity | None:
 
 
 def _is_window(pid: int) -> bool:
-    """Whether it is an editor's window, a terminal or a multiplexer: an agent in there is a process of its own."""
+    """True for an editor's window, a terminal or a multiplexer: an agent in it is a process of its own."""
     command = command_line(pid)
     name = PurePath(program_path(pid) or _named_program(command)).name
     # An editor's other processes, such as the host of its extensions, run the same program.
@@ -136,7 +136,7 @@ def _is_window(pid: int) -> bool:
 
 
 def _named_program(command: tuple[str, ...]) -> str:
-    """The program that its command line names, if there is one. The system hides the file of some, such as screen."""
+    """Returns the program that the command line names, or "". The system hides the file of some, such as screen."""
     word = (*command, "")[0]
     is_program = os.path.isabs(word) and os.path.isfile(word) and os.access(word, os.X_OK)  # noqa: PTH113, PTH117
     return word if is_program else ""

@@ -96,7 +96,7 @@ if sys.platform == "linux":  # psutil would take 4 MB and some 10 ms at an agent
         return longer if longer.startswith(name) else name
 
     def program_path(pid: int) -> str:
-        """The file of its program, also one that was replaced since; "" when we may not see it."""
+        """Returns the file of its program, even if it was replaced since; "" if the system hides it."""
         try:
             return os.readlink(f"{PROC}/{pid}/exe").removesuffix(" (deleted)")  # noqa: PTH115
         except OSError:
@@ -123,7 +123,7 @@ else:
             return ""
 
     def program_path(pid: int) -> str:
-        """The file of its program; "" when we may not see it."""
+        """Returns the file of its program; "" if the system hides it."""
         import psutil
 
         try:

@@ -29,13 +29,13 @@ UNCHANGED = "unchanged"  # the word for all hooks with exactly the imported cont
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserRequest:
-    """What is asked for. `run` gets the channel on which it was confirmed, and returns what came of it besides."""
+    """What is asked for. `run` gets the channel through which it was confirmed, and returns what else to show."""
 
     summary: str
     question: str
     run: Callable[[str], str | None]
     tightens: bool = False  # needs no proof, only that no agent asks
-    in_menu: str = ""  # the reply where the menu shows it already
+    in_menu: str = ""  # the reply if the menu shows it already
 
 
 class TerminalReviews:

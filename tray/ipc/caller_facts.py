@@ -1,4 +1,4 @@
-"""What the system shows of a caller: its ancestors, its terminal, and from where it logged in (Linux)."""
+"""Reads what the system shows of a caller: its ancestors, its terminal and where it logged in from (Linux)."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NAME_VARIABLES = word_set("GTK3_MODULES GTK_MODULES LD_AUDIT LD_PRELOAD PERL5OPT
 
 
 def shares_files(pid: int) -> bool:
-    """Whether the process sees the same files and processes as the tray does."""
+    """True if the process sees the same files and processes as the tray."""
     return all(_link(pid, kind) == _link(os.getpid(), kind) for kind in ("ns/mnt", "ns/pid"))
 
 
 def controlling_device(pid: int) -> int:
-    """The number of its terminal; 0 when it has none, or the system does not show it."""
+    """Returns the number of its terminal; 0 if it has none or the system does not show it."""
     try:
         return int(_stat(pid)[4])
     except (OSError, ValueError, IndexError):
@@ -39,7 +39,7 @@ def controlling_device(pid: int) -> int:
 
 
 def is_at_console(pid: int) -> bool:
-    """Whether its terminal is one of the machine's own, which no program holds."""
+    """True if its terminal is one of the machine's own consoles, which no program made."""
     if sys.platform != "linux":
         return False
     device = controlling_device(pid)
@@ -47,7 +47,7 @@ def is_at_console(pid: int) -> bool:
 
 
 def other_platform_origin(pid: int, is_untrusted: Callable[[int], bool]) -> str:
-    """Who is behind a caller that only psutil shows: an agent or a hook; "" when neither."""
+    """Returns which agent or hook is above a caller that only psutil shows; "" if there is none."""
     import psutil
 
     from tray.approvals.callers.origin import find_origin
@@ -63,7 +63,7 @@ def other_platform_origin(pid: int, is_untrusted: Callable[[int], bool]) -> str:
 
 
 def process_chain(pid: int) -> tuple[ProcessFacts, ...]:
-    """The process and those above it, nearest first; the first process of the machine is not an agent."""
+    """Returns the process and those above it, nearest first."""
     found: list[ProcessFacts] = []
     while pid > 0 and len(found) < MAX_DEPTH:
         one = read_process(pid)
@@ -75,7 +75,7 @@ def process_chain(pid: int) -> tuple[ProcessFacts, ...]:
 
 
 def read_process(pid: int) -> ProcessFacts | None:
-    """One process; None when it has gone."""
+    """Returns the facts of one process; None if it has ended."""
     try:
         parent, status = int(_stat(pid)[1]), _status(pid)
         uid = int(status["Uid"][0])
@@ -97,35 +97,35 @@ def read_process(pid: int) -> ProcessFacts | None:
 
 
 def injected_variables(environment: Mapping[str, str]) -> frozenset[str]:
-    """The variables that have a program load files from folders which the user can write."""
+    """Returns the variables that make a program load files from folders which the user can write."""
     found = INJECTION_VARIABLES.intersection(environment)
     return frozenset(name for name in found if _leads_to_own_files(name, environment[name]))
 
 
 def _leads_to_own_files(name: str, value: str) -> bool:
-    """Whether a part of the value is in a folder that the user can write; the working folder of a program is one."""
+    """True if a part of the value leads to a folder that the user can write, such as the working folder."""
     parts = re.split("[: ]", value) if value else []
     return any(_is_writable(part[part.index("/") :]) if "/" in part else name not in NAME_VARIABLES for part in parts)
 
 
 def _is_writable(path: str) -> bool:
-    """Whether the user can write it, or replace it or a folder above it, by its name or where its links lead."""
+    """True if the user can write or replace the file or a folder above it, by its name or through its links."""
     names = {Path(os.path.normpath(path)), Path(os.path.realpath(path))}
     return any(os.access(one, os.W_OK) for name in names for one in (name, *name.parents))
 
 
 def _is_privileged(pid: int, status: Mapping[str, Sequence[str]]) -> bool:
-    """Whether root has given its program's file capabilities or a group, for which the kernel hides the process."""
+    """True if root gave its program capabilities or a group, for which the kernel hides the process."""
     if sys.platform == "win32":
         return False
     capabilities, groups = int(status["CapPrm"][0], 16), set(map(int, status["Gid"]))
-    # In a user namespace of its own anybody has every capability.
+    # In a user namespace of its own a process has every capability.
     is_same = _read(pid, "uid_map") == _read(os.getpid(), "uid_map")
     return is_same and (capabilities != 0 or not groups <= {*os.getgroups(), os.getgid()})
 
 
 def start_time(pid: int) -> str:
-    """When it was started, in the kernel's own count; "" when it has gone. A pid may come back."""
+    """Returns when it started, in the kernel's count; "" if it has ended. The system gives pids again."""
     try:
         return _stat(pid)[19]
     except (OSError, IndexError):
@@ -133,7 +133,7 @@ def start_time(pid: int) -> str:
 
 
 def own_addresses() -> frozenset[str]:
-    """The addresses of this machine."""
+    """Returns the addresses of this machine."""
     import psutil
 
     found = psutil.net_if_addrs().values()
@@ -141,7 +141,7 @@ def own_addresses() -> frozenset[str]:
 
 
 def is_connected_to_root(uid: int, root: int = 0) -> bool:
-    """Whether the table of connections has both ends of one: the user's, and another of root's. Variables may lie."""
+    """True if a process of the user is connected to a service of root on this machine. Variables may lie."""
     ends = {(ours, theirs): int(owner) for ours, theirs, owner in _connections()}
     return any(owner == uid and ends.get((theirs, ours)) == root for (ours, theirs), owner in ends.items())
 
@@ -159,18 +159,18 @@ def _connections() -> Iterator[tuple[str, str, str]]:
 
 
 def _stat(pid: int) -> list[str]:
-    """What follows the name: state, parent, group, session, terminal … Raises OSError when it has gone."""
+    """Returns the fields after the name: state, parent, group, session, terminal … Raises OSError if it has ended."""
     return (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
 
 
 def _status(pid: int) -> dict[str, list[str]]:
-    """The first user is the real one; the owner of the folder would be root's for a process that hides."""
+    """Returns the fields by name. The first of `Uid` is the real user; a hidden process's folder belongs to root."""
     lines = (PROC / str(pid) / "status").read_text(errors="replace").splitlines()
     return {key: words.split() for key, _, words in (line.partition(":") for line in lines)}
 
 
 def _read(pid: int, name: str) -> str | None:
-    """None when it has gone, or hides it."""
+    """Returns the text; None if the process has ended or hides it."""
     try:
         return (PROC / str(pid) / name).read_bytes().decode("utf-8", "replace")
     except OSError:
@@ -185,7 +185,7 @@ def _link(pid: int, name: str) -> str:
 
 
 def _is_system(pid: int, program: str) -> bool:
-    """By path and by file: in a mount namespace of its own a process may call its file whatever it likes."""
+    """True if path and file are the system's: in a mount namespace of its own a process chooses its path."""
     try:
         found, runs = Path(program).stat(), (PROC / str(pid) / "exe").stat()
     except OSError:

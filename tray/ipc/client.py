@@ -18,7 +18,7 @@ HUNG_HINT = "it may be hung or of another version: end it and start `hooktray ru
 
 
 def ask(path: Path, request: Mapping[str, object], timeout: float) -> Mapping[str, object]:
-    """The same for a request that needs a proof: the tray may ask the user at the command's terminal."""
+    """Sends a request for which the tray may ask the user for a proof, at the command's terminal."""
     can_ask = has_terminal()
     return send_request(path, {**request, "terminal": can_ask}, timeout, ask_hidden if can_ask else None)
 
@@ -29,9 +29,9 @@ def send_request(
     timeout: float = TIMEOUT,
     ask_user: Callable[[str], str] | None = None,
 ) -> Mapping[str, object]:
-    """The tray's reply. IpcError when no tray listens at `path`, does not reply, or refuses.
+    """Returns the tray's reply. Raises IpcError if no tray listens at `path`, or it does not reply or refuses.
 
-    `ask_user` shows a question of the tray's and returns the answer; the time that this takes does not count.
+    `ask_user` shows a question of the tray and returns the answer; the time for that does not count.
     """
     until = time.monotonic() + timeout
     connection, token = _connect(path)

@@ -18,7 +18,7 @@ NOTHING_CHANGED = phrase("nothing was changed; ask once more")
 
 
 def has_terminal() -> bool:
-    """Whether the user can be asked here: at a controlling terminal, in its foreground."""
+    """True if the command has a controlling terminal and is in its foreground, so that it can ask the user."""
     if sys.platform == "win32":
         return sys.stdin is not None and sys.stdin.isatty()
     try:

@@ -67,13 +67,13 @@ def peer_credentials(connection: socket.socket) -> PeerCredentials:
 
 
 class CallerTerminal:
-    """The terminal of a command, which shows a question there and sends back what its user types."""
+    """The terminal of a command, which shows a question there and sends what the user types."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 
     def ask(self, text: str, timeout: float) -> str:
-        """The line that was typed; "" when no whole one came in time, or the command has gone."""
+        """Returns the line that was typed; "" if no whole line came in time or the command has ended."""
         until, typed = time.monotonic() + timeout, b""
         with contextlib.suppress(OSError):
             self._connection.settimeout(timeout)

@@ -162,7 +162,7 @@ def encode_question(text: str) -> bytes:
 
 
 def question_size(data: bytes) -> int:
-    """The size of the text that follows these `QUESTION_SIZE` bytes."""
+    """Returns the size of the text that follows these `QUESTION_SIZE` bytes."""
     return int(_QUESTION.unpack(data)[1])
 
 

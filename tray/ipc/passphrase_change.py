@@ -24,15 +24,15 @@ AT_CONSOLE = phrase("set it in the tray's menu, on the page, or at this machine'
 
 @dataclass(frozen=True, slots=True)
 class TrayFacts:
-    """What decides where a first passphrase can be set, besides the menu and the page."""
+    """Decides where a first passphrase can be set, besides the menu and the page."""
 
-    heard_from_agents: Callable[[], bool]  # whether an agent was connected or has sent an event
-    has_desktop: Callable[[], bool]  # whether the menu or the page can be shown
-    is_state_lost: Callable[[], bool]  # and not reviewed since: then whoever deleted it could set one
+    heard_from_agents: Callable[[], bool]  # True if an agent was connected or has sent an event
+    has_desktop: Callable[[], bool]  # True if the menu or the page can be shown
+    is_state_lost: Callable[[], bool]  # True until the review: else the program that deleted it could set one
 
 
 class PassphraseChange:
-    """Call it with the command's process and terminal."""
+    """Sets, changes or forgets the passphrase. Call it with the command's process and terminal."""
 
     def __init__(self, prompt: TerminalPrompt, controls: Controls, tray: TrayFacts) -> None:
         self._prompt = prompt
@@ -40,7 +40,7 @@ class PassphraseChange:
         self._tray = tray
 
     def __call__(self, pid: int, terminal: CallerTerminal, forget: bool) -> str:
-        """Returns what was done. Raises HooktrayError when nothing was."""
+        """Returns what was done. Raises HooktrayError if nothing was changed."""
         judgement = self._prompt.judge(pid)
         if judgement.proof is Proof.REFUSED:
             raise HooktrayError(judgement.reason, hint=judgement.remedy)
@@ -84,7 +84,7 @@ class PassphraseChange:
 
 
 def _local_login() -> str:
-    """Why the login may be from this machine: its variables can claim any address, a connection has two ends."""
+    """Returns why the login may be from this machine, or "". Its variables can claim any address."""
     if sys.platform == "linux" and not is_connected_to_root(os.getuid()):
         return ""
     return say("maybe it logged in from this machine itself: a program of yours talks to a service of root's here")

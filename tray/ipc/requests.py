@@ -1,4 +1,4 @@
-"""The requests of the CLI. `on` and `deny` are done at once; the rest needs the passphrase or a click."""
+"""Answers the requests of the CLI. `on` and `deny` are done at once; the others need the passphrase or a click."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class UserRequests:
     def _enqueue(self, request: UserRequest, requester: str) -> str:
         if not request.in_menu:
             self._controls.add_request(request.summary, requester, lambda: request.run(GRANTED))
-        return request.in_menu or say("{what}: only a person can do that", what=request.summary)
+        return request.in_menu or say("{what}: only the user can do that", what=request.summary)
 
     def ping(self) -> TrayHealth:
         return {"done": "running", "pid": os.getpid(), "icon": self._icon()}
@@ -119,7 +119,7 @@ class UserRequests:
         return {"done": say("Hooks are on")}
 
     def open(self, pid: int, *, elsewhere: bool) -> Mapping[str, object]:
-        """For a person only: every program of the user can read the file with the link.
+        """Open the page, but not for an agent or a hook: every program of the user can read the file with the link.
 
         `elsewhere`: the browser is on another machine, so nothing is opened here.
         """
@@ -137,7 +137,7 @@ class UserRequests:
         }
 
     def focus(self, session: str, pid: int) -> Mapping[str, object]:
-        """For a person only: an agent could put a window in front of what the user is about to click."""
+        """Bring a session to the front, but not for an agent, which could cover what the user is about to click."""
         if not self._may_open(pid):
             raise HooktrayError(
                 say("an agent or a hook may not change what is on the screen"),
@@ -181,10 +181,10 @@ class UserRequests:
         return {"done": self._change_passphrase(pid, terminal, request.get("forget") is True)}
 
     def _decide(self, request: UserRequest, pid: int, terminal: CallerTerminal | None) -> Mapping[str, object]:
-        """Do it at once where that is safe, else ask for the passphrase; where that cannot be, in the menu."""
+        """Do it at once if that is safe, else ask for the passphrase; if it cannot ask, let it wait in the menu."""
         judgement = self._prompt.judge(pid)
         is_asked = judgement.proof is Proof.PASSPHRASE
-        # In a lost state to deny is to loosen: nothing asks about a hook any more that was turned down.
+        # After a loss, to deny is to loosen: nothing asks any more about what a denied hook guarded.
         if is_asked and request.tightens and not judgement.reason and not self._is_state_lost():
             return _done(request, TERMINAL)
         if is_asked and terminal is not None and self._controls.passphrase.is_set:
@@ -199,7 +199,7 @@ class UserRequests:
         }
 
     def _way(self, judgement: Judgement) -> str:
-        """What to do where the passphrase could not be asked for."""
+        """Returns what the user can do if the passphrase could not be asked for."""
         icon = self._icon()
         where = say(WHERE_TO_DECIDE if icon else NO_ICON)
         if judgement.proof is Proof.REFUSED:

@@ -1,4 +1,4 @@
-"""Asks for the passphrase at the terminal of a command: the command shows the text, and sends what was typed."""
+"""Asks for the passphrase at the terminal of a command, which shows the text and sends what the user types."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tray.language import say
 from tray.text import printable
 
 MAX_QUESTIONS = 16  # that are open at once: each holds a thread
-QUESTION_LIMIT = 1_000_000  # characters: who asks has cut it to what a terminal can show
+QUESTION_LIMIT = 1_000_000  # characters; the caller has cut the text to what a terminal can show
 
 
 class TerminalPrompt:
-    """One question at a time and terminal. `is_untrusted` knows the processes below agents and hooks."""
+    """Asks one question at a time at each terminal. `is_untrusted` is True for processes below agents and hooks."""
 
     def __init__(
         self, is_untrusted: Callable[[int], bool], passphrase: Passphrase, *, timeout: float = QUESTION_TIMEOUT
@@ -33,7 +33,7 @@ class TerminalPrompt:
         self._asked: set[str] = set()  # the terminals at which a question is open
 
     def judge(self, pid: int) -> Judgement:
-        """Which proof a request of this process needs."""
+        """Returns the proof that a request of this process needs."""
         if sys.platform == "linux" or pid <= 0:
             chain = process_chain(pid)
             return judge_command(chain, {pid} if chain and self._is_untrusted(pid) else ())
@@ -43,11 +43,11 @@ class TerminalPrompt:
         return Judgement(Proof.PASSPHRASE)
 
     def shares_files(self, pid: int) -> bool:
-        """Whether the caller's folders are those that the tray sees under the same names."""
+        """True if the caller sees the same files as the tray."""
         return shares_files(pid)
 
     def confirm(self, pid: int, terminal: CallerTerminal, question: str) -> bool:
-        """Whether the user there typed the passphrase. Raises HooktrayError after too many wrong tries."""
+        """Returns whether the user typed the passphrase there. Raises HooktrayError after too many wrong tries."""
         with self.dialogue(pid, terminal) as dialogue:
             wanted = say("Your Hooktray passphrase (it is not shown):")
             is_right = dialogue.is_passphrase(f"{printable(question, QUESTION_LIMIT)}\n\n{wanted} ")
@@ -55,7 +55,7 @@ class TerminalPrompt:
 
     @contextlib.contextmanager
     def dialogue(self, pid: int, terminal: CallerTerminal) -> Iterator[TerminalDialogue]:
-        """Raises HooktrayError if the caller has no terminal, or while another question is open at the same one."""
+        """Opens a dialogue. Raises HooktrayError if the caller has no terminal, or another question is open there."""
         device, since = controlling_device(pid), start_time(pid)
         if sys.platform == "linux" and since and not device:  # each such process would have five tries
             raise HooktrayError(say("it has no terminal"), hint=say("run it in a terminal, in the foreground"))
@@ -76,7 +76,7 @@ class TerminalPrompt:
 
 
 class TerminalDialogue:
-    """Questions at one terminal. `is_allowed` judges the caller again: it may have changed while the user typed."""
+    """Asks at one terminal. `is_allowed` judges the caller again, which may have changed while the user typed."""
 
     def __init__(
         self,
@@ -93,10 +93,10 @@ class TerminalDialogue:
         self.is_allowed = is_allowed
 
     def ask(self, text: str) -> str:
-        """The line that was typed, which was not shown; "" when none came in time."""
+        """Returns the line that was typed, without an echo; "" if none came in time."""
         return self._terminal.ask(text, self._timeout).strip()
 
     def is_passphrase(self, text: str) -> bool:
-        """One try. Nothing typed is none."""
+        """Asks once and returns whether the passphrase was typed. An empty line is not a try."""
         typed = self.ask(text)
         return bool(typed) and self._passphrase.check(typed, self._place)

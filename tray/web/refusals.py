@@ -1,4 +1,4 @@
-"""Every cause for which the page refuses a request, with what it shows: what happened, and a way that works."""
+"""Lists the causes for which the page refuses a request, each with what happened and what the user can do."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ SET_PASSPHRASE = phrase("Or set a passphrase with `hooktray passphrase`: it is t
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What a refused request is answered with. Nothing in it comes from the request."""
+    """The answer to a refused request. Nothing in it comes from the request."""
 
     status: int
     why: str
     remedy: str = ""
     has_back_link: bool = False  # for a browser that is signed in
-    detail: str = ""  # what the kernel shows of the program that asks
+    detail: str = ""  # what the kernel shows of the program that sent it
 
 
 class RefusalCause(Enum):
-    """What is wrong with a request; `ClickObjection` has what is wrong with the program that sent it."""
+    """Why a request is refused. `ClickObjection` has why a click of the program that sent it does not count."""
 
     HOST = Refusal(421, phrase("This address is not ours"), OPEN_AGAIN)
     TARGET = Refusal(400, phrase("This is not an address of the page"))
@@ -61,7 +61,7 @@ class RefusalCause(Enum):
 
 
 def click_refusal(found: ClickRejection) -> Refusal:
-    """The refusal of a click that the passphrase does not lift, or that no passphrase is set for."""
+    """Returns the refusal of a click, if the passphrase cannot make it count or none is set."""
     remedies = [found.objection.remedy]
     if found.proof is Proof.PASSPHRASE:
         remedies.append(say(SET_PASSPHRASE))

@@ -185,9 +185,10 @@ class WebServer:
         return self._page(html, CLICK_STATUS)
 
     def _objection(self, pids: tuple[int, ...]) -> ClickRejection | None:
-        """Why no click of these processes, which share a connection, counts; what refuses one of them comes first.
+        """Returns why clicks of these processes, which share a connection, do not count; None if they do.
 
-        On Linux, a click of a process that the system does not show never counts.
+        What refuses one of them comes first. On Linux, a click of a process that the system does not show never
+        counts.
         """
         if not peers.is_supported():
             return None

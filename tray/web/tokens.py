@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class OneTimeTokens(Generic[T]):
-    """Issues a random token for a value and gives the value back for it, once, within its seconds."""
+    """Issues a random token for a value; `redeem` returns the value once, within the token's lifetime."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -31,7 +31,7 @@ class OneTimeTokens(Generic[T]):
         return token
 
     def redeem(self, token: str) -> T | None:
-        """The value; None for a token that was used, is too old, or was never issued."""
+        """Returns the value; None for a token that was used, is too old, or was never issued."""
         with self._lock:
             until, value = self._values.pop(token, (0.0, None))
         return value if self._clock() < until else None

@@ -1,1 +1,1 @@
-"""Who is on the other end: a person, an agent, a hook. Begin with person.py."""
+"""Who is on the other end: the user, an agent or a hook. Begin with person.py."""

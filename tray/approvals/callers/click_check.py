@@ -69,7 +69,7 @@ RESTART = phrase(
 
 
 class ClickObjection(Enum):
-    """Why a click does not count by itself: what the page shows as its title, and what the user can do."""
+    """Why a click does not count by itself. Each has the title that the page shows, and what the user can do."""
 
     UNSEEN = (
         phrase("The system does not show which program asks"),
@@ -104,7 +104,7 @@ REFUSED = frozenset({ClickObjection.AGENT, ClickObjection.AUTOMATED})  # also wi
 
 @dataclass(frozen=True, slots=True)
 class ClickRejection:
-    """An objection to one process. `detail` names the process and what was found; "" if nothing is seen."""
+    """An objection to one process. `detail` names the process and what was found; "" if the system shows none."""
 
     objection: ClickObjection
     detail: str = ""
@@ -120,13 +120,13 @@ class ClickFacts:
 
     chain: tuple[ProcessFacts, ...]
     uid: int  # of the tray's user
-    is_agents: bool = False  # it is a known agent or hook, or below one
+    is_agents: bool = False  # it is a known agent or hook, or is below one
     predates_agents: bool = False  # it started before every agent that has sent an event
     shares_session: bool = False  # it started after an agent in the same terminal or service
 
     @property
     def browser(self) -> ProcessFacts:
-        """The browser above a process that holds its connections."""
+        """The first process that is not one of those which hold a browser's connections."""
         return next((one for one in self.chain if one.name not in BROWSER_PROCESSES), self.chain[-1])
 
     @property
@@ -153,7 +153,7 @@ def _agent(facts: ClickFacts) -> str:
 
 
 def _automation(facts: ClickFacts) -> str:
-    """The switch or the variable by which another program controls the browser."""
+    """Finds the switch or variable by which another program controls the browser."""
     for one in facts.browsers:
         if switch := next((switch for word in one.command for switch in _automation_switches(word)), ""):
             return say("{who} was started with {switch}", who=process_label(one), switch=switch)
@@ -163,13 +163,13 @@ def _automation(facts: ClickFacts) -> str:
 
 
 def _automation_switches(words: str) -> Iterator[str]:
-    """Those in one word, or in several that are joined by blanks."""
+    """Yields the switches in one word, or in several that are joined by blanks."""
     yield from AUTOMATION_SWITCHES.findall(words)
     yield from (switch for switch, folders in EXTENSION_SWITCHES.findall(words) if not _is_packaged(folders))
 
 
 def _is_packaged(folders: str) -> bool:
-    """Whether the system's packages installed all of these extensions."""
+    """True if packages of the system installed all of these extensions."""
     parts = [part.strip() for part in folders.split(",")]
     return all(not part or (PACKAGED_EXTENSION.match(part) and "/../" not in f"{part}/") for part in parts)
 
@@ -183,7 +183,7 @@ def _updated_file(facts: ClickFacts) -> str:
 
 
 def _unknown_browser(facts: ClickFacts) -> str:
-    """Not a browser that the system installed, or a process below it that is not the system's."""
+    """Objects if the browser, or a process below it, is not installed by the system."""
     one = facts.browser
     below = facts.chain[: facts.chain.index(one) + 1]
     if _plain_name(one.name) in BROWSERS and all(each.is_system for each in below):
@@ -192,7 +192,7 @@ def _unknown_browser(facts: ClickFacts) -> str:
 
 
 def _hidden_browser(facts: ClickFacts) -> str:
-    """A browser must show its environment, also one that the system hides for its privileges."""
+    """Objects to a browser without a visible environment, even if the system hides it for its privileges."""
     hidden = next((one for one in facts.browsers if one.environment is None), None)
     return say("{who} hides what it is", who=process_label(hidden)) if hidden else _hidden(facts)
 
@@ -210,7 +210,7 @@ def _trace(facts: ClickFacts) -> str:
 
 
 def _newcomer(facts: ClickFacts) -> str:
-    """A program that started after an agent and is not of a desktop: the agent may have started it."""
+    """Objects to a program that started after an agent and is not a desktop's: the agent may have started it."""
     one = facts.chain[0]
     if facts.predates_agents or (one.is_system and (one.name in DESKTOPS or _is_desktop_script(one))):
         return ""
@@ -239,11 +239,11 @@ def _variable_text(one: ProcessFacts, names: frozenset[str]) -> str:
 
 
 def _plain_name(name: str) -> str:
-    """The name without what NixOS adds: `.firefox-wrapped`."""
+    """Returns the name without what NixOS adds: `.firefox-wrapped`."""
     return name.removeprefix(".").removesuffix("-wrapped")
 
 
-# What no passphrase lifts comes first.
+# The objections that no passphrase lifts come first.
 BROWSER_CHECKS: ClickChecks = {
     ClickObjection.AGENT: _agent,
     ClickObjection.AUTOMATED: _automation,

@@ -1,6 +1,6 @@
 """Whether a command was started by an agent or a hook, as far as a command can know without asking the tray.
 
-It keeps honest programs honest: the tray's own judgement of a person is stricter, and an agent's tool calls are
+It keeps honest programs honest: the tray's own judgement is stricter, and an agent's tool calls are
 judged before they run. A script of the user's own has neither mark nor agent above it, and passes.
 """
 
@@ -18,7 +18,7 @@ INTERPRETERS = frozenset({"bun", "deno", "node"})  # of agents that are scripts
 
 
 def find_origin(environment: Iterable[str], ancestors_of: Iterable[Ancestor]) -> str:
-    """Who is behind a command; "" for a person's own doing. `environment` are the names of its variables."""
+    """Returns which agent or hook is behind a command, or "". `environment` has the names of its variables."""
     marks = sorted({HOOK_VARIABLE, *inherited_variables()}.intersection(environment))
     if marks:
         return f"an agent or a hook: {marks[0]} is set"

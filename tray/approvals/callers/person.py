@@ -1,7 +1,7 @@
-"""Which proof the request of a process needs: a pure judgement of what the system shows of it.
+"""Judges which proof the request of a process needs, from values that show what the system knows about it.
 
-Below an agent or a hook everything is refused. Everybody else clicks, or types the passphrase at a terminal. Any
-program can make a terminal and type into it, so what kind of terminal it is proves nothing.
+Below an agent or a hook everything is refused. Elsewhere the user clicks, or types the passphrase at a terminal. Any
+program can make a terminal and type into it, so the kind of terminal proves nothing.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Proof(Enum):
 
     CLICK = "click"  # the click itself
     PASSPHRASE = "passphrase"
-    REFUSED = "refused"  # nothing would: an agent or a hook asks
+    REFUSED = "refused"  # no proof is enough: an agent or a hook asks
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The proof that a caller must give, and why nothing less is enough; `remedy` is what to do here."""
+    """The proof that a caller must give, and why no weaker one is enough. `remedy` is what the user can do."""
 
     proof: Proof
     reason: str = ""
@@ -48,15 +48,15 @@ class ProcessFacts:
     name: str  # of its program's file, else what it calls itself
     command: tuple[str, ...] = ()  # its command line
     environment: frozenset[str] | None = frozenset()  # names; None = hidden
-    injected: frozenset[str] = frozenset()  # variables that have it load files which the user can write
+    injected: frozenset[str] = frozenset()  # variables that make it load files which the user can write
     is_system: bool = False  # its program's file belongs to the system and not to the user
     origin: str = ""  # SSH_CONNECTION: the address it came from and the one it came to
 
 
 def judge_command(chain: Sequence[ProcessFacts], agent_pids: Collection[int]) -> Judgement:
-    """Which proof a command needs: never less than the passphrase.
+    """Returns the proof that a command needs, which is at least the passphrase.
 
-    `chain` is the caller and those above it. A reason beside PASSPHRASE: an agent above it cannot be ruled out.
+    `chain` is the caller and the processes above it. PASSPHRASE has a reason if an agent above cannot be ruled out.
     """
     if not chain:
         return Judgement(Proof.PASSPHRASE, say("the system does not show who asks"))
@@ -70,7 +70,7 @@ def judge_command(chain: Sequence[ProcessFacts], agent_pids: Collection[int]) ->
 
 
 def find_agent(chain: Sequence[ProcessFacts], agent_pids: Collection[int]) -> str:
-    """Who of a process and those above it is an agent or a hook; `agent_pids` are below one that is known."""
+    """Returns which process of the chain is an agent or a hook, or "". `agent_pids` are at or below a known one."""
     for one in chain:
         if one.pid in agent_pids:
             return say("{who} belongs to an agent or a hook", who=process_label(one))
@@ -80,7 +80,7 @@ def find_agent(chain: Sequence[ProcessFacts], agent_pids: Collection[int]) -> st
 
 
 def find_trace(chain: Sequence[ProcessFacts]) -> str:
-    """What looks like an agent, and may be the user's own doing: a variable in the session, a script's name."""
+    """Returns what looks like an agent but may be the user's: a variable of the session or a script's name; or ""."""
     for one in chain:
         if marks := _marks(one):
             return say("{who} was started by an agent: {name} is set", who=process_label(one), name=marks[0])
@@ -90,7 +90,7 @@ def find_trace(chain: Sequence[ProcessFacts]) -> str:
 
 
 def find_hidden(chain: Sequence[ProcessFacts], uid: int) -> str:
-    """Who of them does not show what it was started with; a login and the system's privileged programs may."""
+    """Returns which process hides its environment, or "". A login and privileged programs of the system may."""
     ours = (one for one in chain if one.uid == uid and one.pid != 1 and not one.is_system)
     found = next((one for one in ours if one.environment is None), None)
     if found is None or _is_login(found, chain):
@@ -99,17 +99,17 @@ def find_hidden(chain: Sequence[ProcessFacts], uid: int) -> str:
 
 
 def find_injection(one: ProcessFacts) -> str:
-    """Why a program of the system's may not be doing what its file does."""
+    """Returns why a program of the system may run other code than its file's, or ""."""
     return say("{who} runs with code that is not its own", who=process_label(one)) if one.injected else ""
 
 
 def is_console_login(chain: Sequence[ProcessFacts]) -> bool:
-    """Whether the system's own `login` is above: a process that has left its login has init above it."""
+    """True if the system's own `login` is above the caller. A process that left its login has init above it."""
     return any(one.name == "login" and _is_login(one, chain) for one in chain)
 
 
 def is_remote_login(chain: Sequence[ProcessFacts], addresses: Collection[str]) -> bool:
-    """Whether it logged in over SSH from another machine than this one, which has these addresses."""
+    """True if the caller logged in over SSH from another machine. `addresses` are those of this one."""
     origins = {one.origin for one in chain if one.origin}
     is_login = any(one.name in SSH_SERVERS and _is_login(one, chain) for one in chain)
     return is_login and bool(origins) and not any(_is_local(origin, addresses) for origin in origins)
@@ -120,7 +120,7 @@ def process_label(one: ProcessFacts) -> str:
 
 
 def _marks(one: ProcessFacts) -> list[str]:
-    """The variables of agents and hooks that it was started with."""
+    """Returns the variables of agents and hooks in its environment."""
     return sorted((one.environment or frozenset()) & {HOOK_VARIABLE, *inherited_variables()})
 
 
@@ -129,12 +129,12 @@ def _names(one: ProcessFacts) -> set[str]:
 
 
 def _is_shell(one: ProcessFacts) -> bool:
-    """A shell of the system's: its own name, or its script's, proves little."""
+    """True for a shell of the system, whose name and script prove little."""
     return one.is_system and one.name in SHELLS
 
 
 def _is_login(one: ProcessFacts, chain: Sequence[ProcessFacts]) -> bool:
-    """A login of the system's own: root's, or the user's half of it, below root's and not merely below init."""
+    """True for a login program of root, or for the user's half of it directly below that of root, not below init."""
     if one.name not in LOGIN_PROGRAMS or one.pid == 1:  # below init is whatever was left behind
         return False
     if one.uid == 0:
