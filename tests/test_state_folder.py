@@ -1,4 +1,4 @@
-"""The state folder is taken away under a running tray: no guarded call goes on, and the user is told."""
+"""The state folder is taken away under a running tray: no guarded call goes on, and the user is notified."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_the_approvals_of_the_deleted_folder_are_given_again_by_one_review(plain
     assert live.states() == {"guard": "approved"}
 
 
-def test_without_its_record_disconnect_takes_our_lines_out(plain: Plain, tmp_path: Path) -> None:
+def test_without_its_record_disconnect_removes_hooktrays_lines(plain: Plain, tmp_path: Path) -> None:
     settings = tmp_path / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text('{"model": "x"}\n')

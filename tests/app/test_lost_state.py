@@ -261,7 +261,7 @@ def test_nothing_is_read_or_written_between_the_loss_and_its_notice(house: House
     house.stores.switch.set_enabled(False, "test")
 
 
-def test_damage_of_a_file_in_place_of_ours_does_not_condemn_the_new_database(house: House, tray: Tray) -> None:
+def test_damage_of_a_replaced_file_does_not_mark_the_new_database(house: House, tray: Tray) -> None:
     house.paths.database.rename(house.root / "ours")
     house.paths.database.write_bytes(b"no database" * 1000)
     with pytest.raises(StoreError), Database(house.paths.database).connect() as connection:  # as a command reads it
@@ -361,7 +361,7 @@ def test_a_second_claim_of_the_same_folder_is_refused_until_it_is_released(house
     second.release()
 
 
-def test_failed_attempts_are_announced_once_and_come_further_and_further_apart(
+def test_failed_attempts_are_announced_once_and_wait_longer_each_time(
     house: House, tray: Tray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]

@@ -76,7 +76,7 @@ class Tray(Installed):
         return [self.verdict(tool) for tool in TOOLS]
 
     def decide(self, approve: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> None:
-        """What a person does, while no tray runs; without names, all of each source."""
+        """What the user does while no tray runs; without names, approves all of each source."""
         stores = open_stores(self.paths, create=True)
         catalog = build_catalog(self.paths, stores)
         catalog.refresh()
@@ -133,9 +133,7 @@ def test_a_loss_without_a_tray_guards_on_with_and_without_it_until_it_is_reviewe
 
 
 @pytest.mark.parametrize("lose", [state_deleted, all_rows_and_notes_deleted, last_rows_deleted])
-def test_what_no_file_of_ours_remembers_is_guarded_by_the_relays_table_until_it_is_decided(
-    tray: Tray, lose: Loss
-) -> None:
+def test_without_any_other_record_the_relays_table_guards_until_the_user_decides(tray: Tray, lose: Loss) -> None:
     tray.stop()
     lose(tray.paths.state)
     assert tray.verdicts() == AS_GUARDED, "no tray"

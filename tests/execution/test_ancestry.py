@@ -1,4 +1,4 @@
-"""A process belongs to whoever started it; which program that is, the kernel shows, and not the command line."""
+"""A process descends from what started it; the kernel, not the command line, shows which program that is."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ def test_a_process_below_another_program_with_the_command_line_of_an_engine_does
 
 
 @IS_POSIX
-def test_a_program_that_calls_itself_our_engine_is_none() -> None:
+def test_a_program_with_the_words_of_the_one_shot_engine_is_not_the_engine() -> None:
     with running([sys.executable, *one_shot_command()[1:]], executable="/bin/cat") as pid:
         assert not is_own_program(pid)
 
 
-def test_our_own_interpreter_is_ours_and_a_process_that_has_gone_is_not() -> None:
+def test_only_a_process_of_the_trays_interpreter_is_the_trays_program() -> None:
     with running([sys.executable, "-I", "-c", "import sys; sys.stdin.read()"]) as pid:
         assert is_own_program(pid)
     assert is_own_program(os.getpid())
@@ -122,14 +122,14 @@ def test_a_lineage_says_each_time_what_the_ancestors_say() -> None:
         ("", set()),
     ],
 )
-def test_a_command_of_ours_is_known_by_its_words(command: str, verbs: set[str]) -> None:
+def test_a_command_of_hooktray_is_known_by_its_words(command: str, verbs: set[str]) -> None:
     words = command.split()
 
     assert {verb for verb in ("agents", "doctor", "run", "test") if is_command(words, verb)} == verbs
 
 
 @IS_POSIX
-def test_another_program_that_calls_itself_our_command_has_not_sent_it(tmp_path: Path) -> None:
+def test_another_program_with_the_words_of_a_command_is_not_that_command(tmp_path: Path) -> None:
     command = script(tmp_path / "hooktray", SHELL_PARENT)
 
     with started_by(["sh", command, "test", "Stop"]) as (relay, _):

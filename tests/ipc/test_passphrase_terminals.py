@@ -83,7 +83,7 @@ def test_before_any_agent_a_person_in_tmux_sets_a_passphrase_and_then_switches_o
     assert [path for path in live.home.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()] == []
 
 
-def test_a_person_in_tmux_approves_with_one_command_and_one_passphrase(live: Live, multiplexer: Multiplexer) -> None:
+def test_the_user_in_tmux_approves_with_one_command_and_one_passphrase(live: Live, multiplexer: Multiplexer) -> None:
     with_passphrase(live)
     heard(live)
 
@@ -277,7 +277,7 @@ def test_over_ssh_the_passphrase_is_asked_for(live: Live, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("origin", ["", "SSH_CONNECTION= ", "SSH_CONNECTION='203.0.113.7 5000 198.51.100.2 22' "])
-def test_a_login_from_this_machine_sets_no_first_passphrase_once_an_agent_was_heard(
+def test_a_login_from_this_machine_sets_no_first_passphrase_after_an_event(
     live: Live, tmp_path: Path, origin: str
 ) -> None:
     live.start("--headless")

@@ -163,7 +163,7 @@ def test_after_a_loss_neither_a_terminal_nor_a_denial_decides_anything(live: Liv
 
 
 @pytest.mark.parametrize("how", ["no terminal", "background"])
-def test_where_nobody_can_type_it_waits_in_the_menu(live: Live, shell: Shell, how: str) -> None:
+def test_without_a_terminal_in_the_foreground_a_request_waits_in_the_menu(live: Live, shell: Shell, how: str) -> None:
     before = live.cli_json("status")[0]["pending"]
 
     if how == "background":

@@ -1,4 +1,4 @@
-"""The gate that others have: whoever types at something that looks like a terminal is a person."""
+"""A gate without the defence: it takes anyone who types at what looks like a terminal for the user."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def said(site: Site, token: str) -> str:
     return answer.partition("<h1>")[2].partition("</h1>")[0]
 
 
-def test_a_link_that_does_not_work_says_why(site: Site) -> None:
+def test_a_link_that_does_not_work_shows_why(site: Site) -> None:
     token = arrive(site)
     assert enter(site, token) == 204
 
@@ -210,7 +210,7 @@ def test_a_connection_that_an_agent_shares_is_refused_whatever_is_typed(site: Si
 
 
 @pytest.mark.parametrize("secret", ["", SECRET])
-def test_any_browser_of_a_person_switches_on_and_resumes_and_an_agents_does_not(site: Site, secret: str) -> None:
+def test_any_browser_of_the_user_switches_on_and_resumes_and_an_agents_does_not(site: Site, secret: str) -> None:
     if secret:
         site.house.passphrase.set(secret, "page")
     site.enter()

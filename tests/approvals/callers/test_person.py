@@ -60,7 +60,7 @@ def test_whoever_is_not_an_agent_types_the_passphrase(chain: tuple[ProcessFacts,
         ((CALLER, SHELL, seen(80, 1, "goose"), INIT), (), "goose (80) is an agent"),
     ],
 )
-def test_below_an_agent_or_a_hook_a_command_is_refused_and_told_a_way(
+def test_below_an_agent_or_a_hook_a_command_is_refused_with_a_remedy(
     chain: tuple[ProcessFacts, ...], pids: set[int], reason: str
 ) -> None:
     found = judge_command(chain, pids)
