@@ -319,7 +319,7 @@ def _deny_lost(call: OneShotArguments, body: bytes, environment: Mapping[str, st
 
 
 def _model(paths: Paths, stores: Stores, environment: Mapping[str, str]) -> Llm | None:
-    """The model that a person confirmed, with the key that its setting names, and nothing else of the agent's."""
+    """The model that the user confirmed, with the key that its setting names, and nothing else of the agent's."""
     from tray.app import confirmed_llm
 
     llm = confirmed_llm(paths, stores)

@@ -59,7 +59,7 @@ def test_a_lost_database_and_an_altered_ledger_are_told_by_status_and_list(
         connection.execute("INSERT INTO meta VALUES ('damage', '')")
     for command in ("status", "list"):
         hooktray(house, command)
-        assert "The database was deleted or replaced · All approvals are gone" in capsys.readouterr().out
+        assert "The database was deleted or replaced · All approvals are lost" in capsys.readouterr().out
 
 
 def test_calls_that_ran_unjudged_in_the_last_day_are_a_problem_in_every_report(

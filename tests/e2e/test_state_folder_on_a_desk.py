@@ -44,7 +44,7 @@ def test_the_icon_a_critical_notification_and_the_menu_say_that_the_folder_was_d
 
     told = desk.wait_notification(lambda one: one.summary == WHAT, 30)
     assert told.urgency == "critical"
-    assert "All approvals are gone" in told.body
+    assert "All approvals are lost" in told.body
     shows(desk, live, IconState.CUT_OFF)
     assert live.menu()[0].label.startswith(WHAT)
 

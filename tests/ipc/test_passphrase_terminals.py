@@ -201,7 +201,7 @@ def test_a_passphrase_is_changed_and_forgotten_with_the_old_one(live: Live, mult
 
 @pytest.mark.parametrize(
     ("typed", "again", "reason"),
-    [("too short", "", "has at least 12 characters"), (SECRET, OTHER, "these were two different ones")],
+    [("too short", "", "has at least 12 characters"), (SECRET, OTHER, "the two entries differ")],
 )
 def test_a_new_passphrase_is_typed_twice_and_long_enough(
     live: Live, multiplexer: Multiplexer, typed: str, again: str, reason: str

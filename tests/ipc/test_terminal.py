@@ -159,7 +159,7 @@ def test_after_a_loss_neither_a_terminal_nor_a_denial_decides_anything(live: Liv
 
     assert "at this machine's own console" in " ".join(shell.text.split())
     assert live.states() == {"guard": "pending"}
-    assert "All approvals are gone" in live.cli_json("status")[0]["problem"]
+    assert "All approvals are lost" in live.cli_json("status")[0]["problem"]
 
 
 @pytest.mark.parametrize("how", ["no terminal", "background"])

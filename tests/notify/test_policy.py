@@ -424,7 +424,7 @@ def test_an_answer_to_what_the_user_did_is_not_low_because_gnome_shows_no_banner
 
 
 def test_what_may_have_taken_guards_away_is_critical_and_has_its_review() -> None:
-    alert = policy.alarm("The database was damaged", "All approvals are gone", about="x")
+    alert = policy.alarm("The database was damaged", "All approvals are lost", about="x")
 
     assert (alert.title, alert.urgency, alert.notify) == ("The database was damaged", Urgency.CRITICAL, True)
     assert (alert.sound, alert.buttons) == ("alarm", (Button.REVIEW,))

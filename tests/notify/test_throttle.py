@@ -133,7 +133,7 @@ def test_two_summaries_do_not_replace_each_other(throttle: Throttle, clock: Cloc
 def test_an_alarm_is_shown_in_the_middle_of_a_storm_and_never_summed_up(throttle: Throttle, clock: Clock) -> None:
     for number in range(50):
         throttle.offer([ended(f"p{number}")])
-    alarm = policy.alarm("The database was damaged", "All approvals are gone")
+    alarm = policy.alarm("The database was damaged", "All approvals are lost")
 
     shown = throttle.offer([alarm])
 

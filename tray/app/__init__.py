@@ -130,7 +130,7 @@ def _environments(own: str) -> Environments:
 
 
 def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
-    """The model that a person confirmed, as the file has it at this moment."""
+    """The model that the user confirmed, as the file has it at this moment."""
     from tray.approvals import guarded_settings
     from tray.sources import configuration
 

@@ -47,7 +47,7 @@ class ConnectPreview:
 
 
 class ConnectService:
-    """Reads the files each time. A person opens the preview, reads it, and applies that and nothing else.
+    """Reads the files each time. The user opens the preview, reads it, and applies that and nothing else.
 
     Agents are looked for as in the user's own login: with the tray's environment and no project.
     """

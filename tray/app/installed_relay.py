@@ -129,7 +129,7 @@ def write_table(
 
     `guarded`: what approved hooks guard at connected agents while switched on; None keeps those of the last call.
     `without_tray`: the confirmed setting; "" keeps that of the last call. `take_over`: also when the table leads to
-    another Hooktray that is still there, which only a person may decide. `only_installed`: not when both were removed
+    another Hooktray that is still there, which only the user may decide. `only_installed`: not when both were removed
     meanwhile. Raises HooktrayError.
     """
     if _is_ours_elsewhere(paths) and not take_over:

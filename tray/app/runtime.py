@@ -338,7 +338,7 @@ class App:
         self._echo(text)
 
     def _begin(self) -> None:
-        """Show the present state, and what a person has to read; a step that fails keeps no other from its turn.
+        """Show the present state, and what the user has to read; a step that fails keeps no other from its turn.
 
         After a quit, what is left waits for the next start.
         """
@@ -354,7 +354,7 @@ class App:
             self._catalog.prune,
             self._stores.journal.prune,
             lambda: self._stores.sessions.prune(SESSION_DAYS),
-            self._connections.check_lines,  # may take a while: what a person has to read does not wait for it
+            self._connections.check_lines,  # may take a while: what the user has to read does not wait for it
             lambda: load_modules(*NEEDED_WITHOUT_FILES),
             gc.freeze,  # what exists by now stays: the collector need not scan it again and again
         )

@@ -21,7 +21,7 @@ LINE = 4096  # bytes: the longest line that a terminal hands over
 
 
 class TerminalQuestion:
-    """`connect` gets the digests of what was summed up, once a person answered yes."""
+    """`connect` gets the digests of what was summed up, once the user answered yes."""
 
     def __init__(self, connect: Callable[[Sequence[str]], object]) -> None:
         self._connect = connect
@@ -30,7 +30,7 @@ class TerminalQuestion:
         self._found: tuple[MenuAgent, ...] = ()
 
     def ask(self, found: Sequence[MenuAgent]) -> None:
-        """In the background, and only if a person can answer."""
+        """In the background, and only if the user can answer."""
         self._found = tuple(one for one in found if one.connect)
         if self._found and _can_read() and not find_origin(os.environ, ancestors(os.getpid())):
             start_thread(self._thread)

@@ -45,10 +45,10 @@ class HookState:
     approved: str = ""  # digest in force; "" when none
     covered: tuple[str, ...] = ()
     inspection: Inspection | None = None  # of what is proposed; None where that cannot be read
-    health: str = ""  # what a person should know; "" when all is well
+    health: str = ""  # what the user should know; "" when all is well
     remedy: str = ""  # what to do about that
     failed_trial: bool = False  # the approved copy failed on the test event after its approval
-    granted: tuple[str, ...] = ()  # withheld variables that a person lets through to it
+    granted: tuple[str, ...] = ()  # withheld variables that the user lets through to it
     asks_for: tuple[str, ...] = ()  # those that it names and does not get
     missing: bool = False  # its program or script is not there
 
@@ -58,7 +58,7 @@ class HookState:
 
     @property
     def problem(self) -> str:
-        """What a person should know, and what to do about it."""
+        """What the user should know, and what to do about it."""
         return "; ".join(filter(None, (self.health, self.remedy)))
 
 
@@ -208,7 +208,7 @@ class HookCatalog:
         return (*self.configuration.watched, *covered, *imported)
 
     def find(self, word: str) -> list[HookState]:
-        """The hooks that a person may mean by a name, key, command or prefix of a digest."""
+        """The hooks that the user may mean by a name, key, command or prefix of a digest."""
         exact = [one for one in self.states if word in (one.hook.name, one.key, command_or_url(one.hook))]
         return exact or [one for one in self.states if len(word) >= 6 and one.digest.startswith(word)]
 
@@ -240,7 +240,7 @@ class HookCatalog:
         return {one.key: one.health for one in self.states if one.approved and one.state is ApprovalState.INACTIVE}
 
     def without_tray(self) -> str:
-        """What relays do without us; `allow` only when a person confirmed it."""
+        """What relays do without us; `allow` only when the user confirmed it."""
         return guarded_settings.without_tray(self.configuration.settings, self._ledger.state)
 
     @property

@@ -21,7 +21,7 @@ MAX_REQUESTS, MAX_UNDOS = 20, 4  # any program can ask; asking must not push wha
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingRequest:
-    """A request of a caller that may not decide it; a person grants or dismisses it in the tray."""
+    """A request of a caller that may not decide it; the user grants or dismisses it in the tray."""
 
     id: str
     summary: str
@@ -40,7 +40,7 @@ def require_readable(one: HookState) -> HookState:
 
 
 class Consent:
-    """Writes the user's decisions into the ledger. The caller has already been found to be a person.
+    """Writes the user's decisions into the ledger. The caller has already been judged to be the user.
 
     Each decision is returned with the number of its row, by which it can be undone: other threads write rows, too.
     """

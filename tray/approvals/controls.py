@@ -1,4 +1,4 @@
-"""What a person can do: switch, pause, mute, approve, deny, revoke, grant. Menu, page and commands call it."""
+"""What the user can do: switch, pause, mute, approve, deny, revoke, grant. Menu, page and commands call it."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ class Controls:
         return self._catalog.at_path(state, path)
 
     def setting(self, word: str) -> GuardedSetting | None:
-        """The setting of this name that needs a person's word."""
+        """The setting of this name that needs the user's confirmation."""
         return next((one for one in self._catalog.settings() if one.key == f"setting:{word}"), None)
 
     def _restore(self, before: SwitchState) -> str:

@@ -98,7 +98,7 @@ def _print_notes(name: str, plan: Plan) -> None:
 
 
 def refuse_agents(name: str) -> None:
-    """Which agent leads where is for a person. A script of their own is one of their hands."""
+    """Raises HooktrayError for an agent: only the user, or a script of theirs, decides which agent asks what."""
     from tray.approvals.callers.origin import find_origin
     from tray.execution.ancestry import ancestors
 

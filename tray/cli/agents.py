@@ -186,7 +186,7 @@ def _is_connected(site: Site, agent: str) -> bool:
 
 
 def _forget(site: Site, agent: str) -> None:
-    """Entries that were taken out in an editor are not missed once a person has disconnected the agent."""
+    """Entries that were taken out in an editor are not missed once the user has disconnected the agent."""
     from tray.approvals.callers.origin import find_origin
     from tray.connect import forget
     from tray.execution.ancestry import ancestors

@@ -1,4 +1,4 @@
-"""`hooktray approvals`: what a person approved, as a file for another machine, and back as proposals."""
+"""`hooktray approvals`: what the user approved, as a file for another machine, and back as proposals."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ class MenuController:
             self._open_file(write_batch(batch, (), self._copies, os.environ, self._reviews))
 
     def _open_page(self, place: str) -> bool:
-        """Where a person can read and decide in one; False where no page can be had."""
+        """Where the user can read and decide in one; False where no page can be had."""
         if self._services.open_decision:
             with contextlib.suppress(HooktrayError):
                 self._services.open_decision(place)

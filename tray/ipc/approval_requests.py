@@ -218,7 +218,7 @@ class ApprovalRequests:
         one = require_readable(self._find(request))
         return UserRequest(
             summary=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
-            question=say("Hooktray: turn this down?") + f"\n\n{self._reviews.hook(one)}",
+            question=say("Hooktray: deny this?") + f"\n\n{self._reviews.hook(one)}",
             tightens=True,
             run=lambda channel: self._controls.deny(one.key, one.digest, channel),
         )

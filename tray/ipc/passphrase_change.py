@@ -87,7 +87,7 @@ def _local_login() -> str:
     """Returns why the login may be from this machine, or "". Its variables can claim any address."""
     if sys.platform == "linux" and not is_connected_to_root(os.getuid()):
         return ""
-    return say("maybe it logged in from this machine itself: a program of yours talks to a service of root's here")
+    return say("it may have logged in from this machine: a program of yours is connected to a service of root here")
 
 
 def _ask_new(dialogue: TerminalDialogue) -> str:
@@ -99,5 +99,5 @@ def _ask_new(dialogue: TerminalDialogue) -> str:
     if len(typed) < MIN_LENGTH:
         raise HooktrayError(say(TOO_SHORT, n=MIN_LENGTH), hint=say("nothing was changed; ask once more"))
     if dialogue.ask(say("Once more:") + " ") != typed:
-        raise HooktrayError(say("these were two different ones"), hint=say("nothing was changed; ask once more"))
+        raise HooktrayError(say("the two entries differ"), hint=say("nothing was changed; ask once more"))
     return typed

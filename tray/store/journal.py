@@ -266,7 +266,7 @@ class Journal:
         return [_record(row) for row in found]
 
     def is_first(self, key: str) -> bool:
-        """Whether this is the first call ever for `what`, of which a person is notified once. In doubt it is."""
+        """Whether this is the first call ever for `what`, of which the user is notified once. In doubt it is."""
         try:
             with self._database.write() as connection:
                 return connection.execute(INSERT_FIRST, (f"notified {key}",)).rowcount == 1

@@ -40,7 +40,7 @@ class ApprovedHook:
     channel: str
     search_path: str = ""  # the PATH of its approval, with which the hook runs
     uncovered: tuple[str, ...] = ()  # files and folders that it runs or names, and that are not copied
-    granted: tuple[str, ...] = ()  # withheld variables that a person lets through to it, besides its own `env:`
+    granted: tuple[str, ...] = ()  # withheld variables that the user lets through to it, besides its own `env:`
 
     @property
     def env(self) -> tuple[str, ...]:

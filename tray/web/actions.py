@@ -1,4 +1,4 @@
-"""What a person can do on the page: what loosens a gate is read first and confirmed with a token of its own."""
+"""What the user can do on the page: what loosens a gate is read first and confirmed with a token of its own."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class PageActions:
             raise HooktrayError(say(INVALID_TOKEN), hint=say("go back, read it again and confirm"))
         if page_action.action == "passphrase" and (own or again):
             if own != again:
-                why = say("these were two different ones")
+                why = say("the two entries differ")
                 raise HooktrayError(why, hint=say("nothing was changed; ask once more"))
             page_action = replace(page_action, key=own)
         ACTIONS[page_action.action](self._services.controls, page_action)

@@ -28,7 +28,7 @@ class Refusal:
 class RefusalCause(Enum):
     """Why a request is refused. `ClickObjection` has why a click of the program that sent it does not count."""
 
-    HOST = Refusal(421, phrase("This address is not ours"), OPEN_AGAIN)
+    HOST = Refusal(421, phrase("This is not the page's address"), OPEN_AGAIN)
     TARGET = Refusal(400, phrase("This is not an address of the page"))
     METHOD = Refusal(405, phrase("The page knows GET and POST"))
     CROSS_SITE = Refusal(403, phrase("Another site may not ask the page for anything"), OPEN_AGAIN)

@@ -12,7 +12,7 @@ from tray.lazy_dataclass import dataclass, field
 
 class Health(enum.StrEnum):
     OK = "ok"
-    ATTENTION = "attention"  # works, or is meant so; a person should know
+    ATTENTION = "attention"  # works, or is meant so; the user should know
     BROKEN = "broken"
 
 

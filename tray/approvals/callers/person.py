@@ -85,7 +85,7 @@ def find_trace(chain: Sequence[ProcessFacts]) -> str:
         if marks := _marks(one):
             return say("{who} was started by an agent: {name} is set", who=process_label(one), name=marks[0])
         if _is_shell(one) and _names(one) & program_names():
-            return say("{who} is called like an agent", who=process_label(one))
+            return say("{who} has an agent's name", who=process_label(one))
     return ""
 
 

@@ -133,7 +133,7 @@ def _choices(one: Approval, key: str) -> Items:
 
 
 def request_rows(state: MenuState, *, is_undo: bool = False) -> Items:
-    """What a program requested that only a person may do, or what can be undone, below the first row."""
+    """What a program requested that only the user may do, or what can be undone, below the first row."""
     rows = deduplicate(_request(each, "requests") for each in state.requests if each.is_undo is is_undo)
     return tuple(rows[-REQUEST_LIMIT:])
 

@@ -38,7 +38,7 @@ class MenuBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuRequest:
-    """What a program requested that only a person may do, or what was done elsewhere and can be undone."""
+    """What a program requested that only the user may do, or what was done elsewhere and can be undone."""
 
     id: str
     summary: str
@@ -70,14 +70,14 @@ class PartialPause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuHook:
-    """An approved hook and whether the menu lets it run; or one that a person revoked or denied, which does not."""
+    """An approved hook and whether the menu lets it run; or one that the user revoked or denied, which does not."""
 
     key: str
     name: str
     event: str
     enabled: bool = True
     state: ApprovalState = ApprovalState.APPROVED
-    granted: tuple[str, ...] = ()  # withheld variables that a person lets through to it
+    granted: tuple[str, ...] = ()  # withheld variables that the user lets through to it
     asks_for: tuple[str, ...] = ()  # those that it names and does not get
 
 
@@ -104,7 +104,7 @@ class MenuAgent:
     stale: bool = False  # its entries are not those that connecting would write now
     last_event: float | None = None
     advice: str = ""
-    changed: str = ""  # how our entries differ from what was written; "" when they do not, or a person left them so
+    changed: str = ""  # how our entries differ from what was written; "" when they do not, or the user left them so
     changed_digest: str = ""
     is_wanted: bool = False  # nothing changed: a hook needs more of its events
     connect: MenuPreview | None = None
@@ -150,7 +150,7 @@ class MenuState:
     unjudged: int = 0  # calls that ran unjudged since the user last looked
     dropped_rows: int = 0  # decisions that could not be recorded
     problem: str = ""
-    incident: str = ""  # what happened to the state folder, until a person has read it
+    incident: str = ""  # what happened to the state folder, until the user has read it
     recent: tuple[Record, ...] = ()
     sessions: tuple[Session, ...] = ()  # what waits first
     questions: tuple[MenuQuestion, ...] = ()

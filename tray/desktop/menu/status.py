@@ -88,7 +88,7 @@ def trouble(state: MenuState) -> str:
 
 
 def tampered(state: MenuState) -> str:
-    """Which agents no longer ask Hooktray as before; "" when all do, or a person left them so."""
+    """Which agents no longer ask Hooktray as before; "" when all do, or the user left them so."""
     names = ", ".join(one.name for one in state.agents if one.changed and not one.is_wanted)
     return say("{agent} no longer asks Hooktray as before", agent=clean(names, 30)) if names else ""
 
