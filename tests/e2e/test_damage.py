@@ -63,7 +63,7 @@ def test_after_damage_one_review_of_the_source_approves_all_again(desk: Desk, fo
     (aside,) = locate(str(live.home)).state.glob("hooktray.db.damaged-*[0-9]")
     assert shown.urgency == "critical"
     assert shown.body == (
-        "All approvals are lost: Hooktray asks about or denies each call that a hook guarded · "
+        "All approvals are lost: each call that a hook guarded is asked about or denied · "
         f"Approve the hooks of each source again under Approvals · The file is kept: {aside.name}"
     )
     assert live.states() == dict.fromkeys(NAMES, "pending")

@@ -76,7 +76,7 @@ def change(house: House, *, heard: bool = False, desktop: bool = False, lost: bo
         (DESK, False, {"heard": True, "desktop": True}, False, "in the tray's menu"),
         (DESK, False, {"lost": True}, False, "approvals were lost"),
         (AWAY, False, {"heard": True}, False, ""),
-        (AWAY, False, {"heard": True}, True, "maybe it logged in from this machine"),
+        (AWAY, False, {"heard": True}, True, "may have logged in from this machine"),
         (AWAY, False, {"heard": True, "desktop": True}, False, "an agent may type here, too"),
         (AWAY, False, {"heard": True, "lost": True}, False, "approvals were lost"),
         (CONSOLE, True, {"heard": True, "lost": True}, False, ""),

@@ -66,7 +66,7 @@ class Incident:
         """Returns the consequences, the most important first."""
         parts = [say("It cannot be made anew: {why}", why=self.failure)] if self.failure else []
         if self.cause.loses_approvals:
-            parts.append(say("All approvals are lost: Hooktray asks about or denies each call that a hook guarded"))
+            parts.append(say("All approvals are lost: each call that a hook guarded is asked about or denied"))
             parts.append(say("Approve the hooks of each source again under Approvals"))
         elif not self.failure:
             parts.append(say("It was made anew"))

@@ -80,7 +80,7 @@ def test_a_variable_of_an_agent_that_the_user_set_can_be_left_out() -> None:
     [
         ((), "does not show who asks"),
         ((CALLER, replace(SHELL, environment=MARK), INIT), "CLAUDECODE is set"),
-        ((CALLER, replace(SHELL, command=("bash", "/home/me/bin/goose")), INIT), "is called like an agent"),
+        ((CALLER, replace(SHELL, command=("bash", "/home/me/bin/goose")), INIT), "has an agent's name"),
     ],
 )
 def test_where_an_agent_cannot_be_ruled_out_only_the_passphrase_is_enough(

@@ -92,7 +92,7 @@ COMMANDS: dict[str, tuple[Scene, Proof]] = {
     ),
     "an agent's variable in .bashrc": (command(SHELL, environment=frozenset({"GEMINI_CLI"})), REFUSED),
     "an agent's variable in the session, left out": (command(replace(SHELL, environment=MARK)), PASSPHRASE),
-    "a shell that is called like an agent": (
+    "a shell that has an agent's name": (
         command(replace(SHELL, command=("bash", "/home/me/bin/goose"))),
         PASSPHRASE,
     ),
