@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tray.errors import StoreError
+from tray.store import db
 from tray.store.db import Database, open_db
 from tray.store.schema import SCHEMA, VERSION
 from tray.store.set_aside import files_set_aside
@@ -65,6 +66,23 @@ def test_looking_for_damage_drops_no_lock_on_the_file(path: Path) -> None:
         subprocess.run([sys.executable, "-c", f"{code}; c.close()", path], check=True, timeout=60)
 
         assert path.with_name("hooktray.db-wal").stat().st_size > 0
+
+
+def test_a_new_database_that_another_process_opens_is_whole(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A one-shot engine waits for its tables; then the log is not taken in when its maker closes it."""
+    opened: list[sqlite3.Connection] = []
+
+    def check(connection: sqlite3.Connection) -> None:
+        opened.append(sqlite3.connect(path))
+        opened[-1].execute("SELECT * FROM meta").fetchall()
+
+    monkeypatch.setattr(db, "_check", check)
+    database = open_db(path, create=True)
+    monkeypatch.undo()
+
+    assert not database.is_damaged
+    for connection in opened:
+        connection.close()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")

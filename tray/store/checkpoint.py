@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -46,7 +47,19 @@ def write_checkpoint(path: Path, lines: Iterable[str]) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+        _sync_folder(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
             draft.unlink()
         raise store_error(path, error) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Else a power failure may leave the row of the database, and the checkpoint of the row before it."""
+    if sys.platform == "win32":
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

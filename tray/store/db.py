@@ -266,9 +266,10 @@ def _current(path: Path, quarantined: str | None = None) -> Database:
                 if has_approvals(path.parent):  # the file is gone, or was emptied
                     quarantined = quarantined or ""
                     delete_checkpoints(path.parent)
-                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before WAL, else it silently stays off
-            connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before the tables, else it stays off
+            # Before WAL: while a one-shot engine waits for the tables, they would stay in the log, out of the header.
             _make_tables(path, connection, quarantined)
+            connection.execute("PRAGMA journal_mode = WAL")
             _check(connection)
             _try_writing(connection)
     except sqlite3.OperationalError as e:
