@@ -34,6 +34,7 @@ from tray.model.event import PROBE_PREFIX
 from tray.model.hook import Match
 from tray.store.copies import SPARE
 from tray.store.ledger import LedgerAction
+from tray.store.lost_guards import LostGuards
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 RECORD = Record(
@@ -415,6 +416,15 @@ def test_a_damaged_database_is_broken_and_one_set_aside_is_remembered(house: Hou
     )
     assert [(one.check, one.health) for one in damaged] == [("database", Health.BROKEN)]
     assert "hooktray run" in damaged[0].remedy
+
+
+def test_without_a_tray_a_loss_that_was_not_read_is_not_an_intact_database(house: House) -> None:
+    LostGuards(house.stores.database).begin(())
+
+    found = next(one for one in findings(house, "tray", static=True) if one.cause is Cause.STATE_LOST)
+
+    assert not findings(house, "database", static=True)
+    assert "All approvals are gone" in found.message
 
 
 def test_a_hook_cannot_have_hooks_tried(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,6 +19,7 @@ from tray import relay_program
 from tray.agents import relay_command, relay_table
 from tray.app import build_catalog, installed_relay, open_stores
 from tray.app.checks.agent_status import agent_statuses
+from tray.app.checks.entries import changed_entries, recorded_entries
 from tray.app.checks.finding import Cause
 from tray.approvals.consent import Consent
 from tray.paths import Paths
@@ -150,3 +152,34 @@ def test_disconnecting_ends_the_guards_of_one_agent_and_with_the_last_one_takes_
     assert not [name for name in tree(person.home) if name.endswith("settings.json")]
     done = subprocess.run(["/bin/sh", "-c", line], input=b"{}", capture_output=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_disconnecting_one_agent_after_a_loss_takes_no_guard_from_another(person: Person) -> None:
+    connect(person, "x-code")
+    paths = connect(person, "claude-code")
+    approve_guard(paths)
+    installed_relay.prepare_to_connect(paths, "claude-code")
+    for file in paths.state.glob("hooktray.db*"):
+        file.unlink()
+
+    disconnect(person, "x-code")
+
+    assert guarded_agents(paths) == {"claude-code"}
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "shelley", "starchild", "x-code"])
+def test_entries_whose_record_is_lost_are_recorded_again(person: Person, agent: str) -> None:
+    paths = connect(person, agent)
+    before = tree(person.home)
+    entries, findings = recorded_entries(person.site, agent), changed_entries(person.site, agent)
+    shutil.rmtree(paths.state)
+    paths.prepare()
+
+    connect(person, agent)
+
+    found = recorded_entries(person.site, agent)
+    assert {one.path: written for one, written in found} == {one.path: written for one, written in entries}
+    assert changed_entries(person.site, agent) == findings
+    assert {name for name in before if "state" not in name} <= {*tree(person.home)}
+    disconnect(person, agent)
+    assert not person.relay_entries()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from torture.trays import RELAYS, Asked
 
 from tray.app import build_catalog, open_stores
 from tray.approvals.consent import Consent
+from tray.edit.backups import CONNECTIONS
 from tray.engine.own_answers import LOST_NAME
 from tray.paths import Paths
 
@@ -168,6 +170,26 @@ def test_a_loss_under_a_running_tray_guards_on_until_it_is_reviewed(
     tray.live.start()
 
     assert tray.verdicts() == BY_THE_HOOKS
+
+
+@pytest.mark.parametrize("lost", ["", "connections"])
+@pytest.mark.parametrize("is_running", [True, False])
+def test_the_entries_of_agents_are_recorded_again(tray: Tray, lost: str, is_running: bool) -> None:
+    records = tray.paths.state / CONNECTIONS
+    before = sorted(file.name for file in records.iterdir())
+    if not is_running:
+        tray.stop()
+    shutil.rmtree(tray.paths.state / lost)
+    if not is_running:
+        tray.live.start()
+
+    wait(lambda: records.is_dir() and sorted(file.name for file in records.glob("*.json")) == before, LONG, "records")
+    settings = tray.plain.folder / ".claude" / "settings.json"
+    document = json.loads(settings.read_text())
+    del document["hooks"]["PreToolUse"]
+    settings.write_text(json.dumps(document))
+
+    wait(lambda: "puts them back" in tray.live.rows("status")[0]["agents"][0]["remedy"], LONG, "the entry is missed")
 
 
 def test_a_tray_that_the_system_tells_nothing_notices_at_the_next_event(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterable
@@ -12,7 +13,8 @@ from tray.agents import relay_command
 from tray.agents.connection import Site
 from tray.agents.registry import UNSUPPORTED
 from tray.app import build_catalog, open_stores
-from tray.connect import connectors
+from tray.connect import connectors, record_present
+from tray.edit.backups import CONNECTIONS
 from tray.engine.needed_events import needed_events
 from tray.errors import HooktrayError
 from tray.lazy_dataclass import dataclass
@@ -139,6 +141,16 @@ def connected_agents(paths: Paths) -> list[str]:
     """Agents with lines of ours that lead here; one whose settings cannot be read may have some."""
     place = reading_site(paths)
     return [name for name in connectors() if _is_connected(name, place)]
+
+
+def record_again(paths: Paths) -> None:
+    """Record the entries of connected agents as they are, if all that `connect` recorded is lost."""
+    if (paths.state / CONNECTIONS).exists():
+        return
+    place = site(paths, Path.home())
+    for name in connected_agents(paths):
+        with contextlib.suppress(HooktrayError, OSError):
+            record_present(place, name)
 
 
 def _is_connected(name: str, place: Site) -> bool:

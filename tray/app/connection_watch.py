@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tray.agents.connection import Site
 from tray.app import relay_watch
-from tray.app.agent_sites import hooks_in_question, reading_site, site
+from tray.app.agent_sites import hooks_in_question, reading_site, record_again, site
 from tray.app.core import TrayCore
 from tray.app.entry_watch import EntryWatch
 from tray.app.file_watch import FileWatch
@@ -45,6 +45,7 @@ class ConnectionWatch:
         self._alerts = alerts
         self.unanswered: dict[str, str] = {}  # why an agent's line gave no answer when it was tried, by agent
         paths, catalog = core.paths, core.catalog
+        self._paths = paths
         self._site: Callable[[], Site] = lambda: site(paths, Path.home(), hooks=hooks_in_question(catalog))
         self.entries = EntryWatch(
             lambda: reading_site(paths, hooks_in_question(catalog)),
@@ -69,6 +70,7 @@ class ConnectionWatch:
         if not self._shutdown_state.begun:
             self._check_state()
             self.relay.check()
+            record_again(self._paths)
             self.entries.check()
             if self.unanswered:
                 self.check_lines()

@@ -20,6 +20,7 @@ from tray.app.offline_rows import WATCHED_FILES
 from tray.app.state_folder import LOCK, AnotherTrayError, StateFolder, StatePart
 from tray.app.state_incident import INCIDENT, Incident, IncidentCause, cause_of
 from tray.approvals.batch import source_batches, summary_lines
+from tray.edit.backups import CONNECTIONS
 from tray.errors import HooktrayError, StoreError
 from tray.files import Identity
 from tray.language import say
@@ -66,7 +67,7 @@ class LostState:
         self._check_offline_rows = check_offline_rows
         paths, marker = core.paths, f"{core.paths.database.name}{MARKER_SUFFIX}"
         files = (paths.socket, paths.database, paths.copies, paths.relay_conf)
-        names = (LOCK, marker, *(file.name for file in files), *WATCHED_FILES)
+        names = (LOCK, CONNECTIONS, marker, *(file.name for file in files), *WATCHED_FILES)
         self._watch = FolderWatch(
             loop, paths.state, names, lambda: core.work.post(self._look), content=paths.database
         )
@@ -74,7 +75,7 @@ class LostState:
         self._not_before = 0.0
         self._is_over = False  # another tray has the folder
         self._is_unnoted = False  # the database is new and does not have yet what was guarded
-        self._alert: str | None = None  # the key of the incident's alert; None = it was not announced
+        self._alerts: list[str] = []  # the keys of the alerts that were not read; none = nothing was announced
         self.incident = self._unseen()  # the last one, until the user has seen it
 
     def start(self, socket: Identity | None = None) -> None:
@@ -106,9 +107,9 @@ class LostState:
     def _acknowledge(self) -> None:
         with contextlib.suppress(StoreError):  # the next start shows it again
             self._stores.database.acknowledge_damage()
-        if self._alert:
-            self._alert_controller.alerts.withdraw(self._alert)
-        self.incident = self._alert = None
+        while self._alerts:
+            self._alert_controller.alerts.withdraw(self._alerts.pop())
+        self.incident = None
 
     def check(self) -> bool:
         """Make anew what is lost. Returns True if anything was lost, False also before the next attempt is due."""
@@ -121,7 +122,7 @@ class LostState:
         if cause is None and not self._attempts:
             if self._is_reviewed():
                 self._acknowledge()
-            elif self._alert is None:
+            elif not self._alerts:
                 self._announce()
             return False
         left = self._not_before - time.monotonic()
@@ -142,7 +143,7 @@ class LostState:
         """Called when something happened to the state folder."""
         if self.check() or not self._paths.relay_conf.exists():
             self._refresh()
-        elif sys.platform != "linux":  # nothing else reports a change there
+        elif sys.platform != "linux" or not (self._paths.state / CONNECTIONS).exists():  # nothing else reports it
             self._check_connections()
         self._check_offline_rows()
 
@@ -160,7 +161,8 @@ class LostState:
         return next((cause for part, cause in PARTS if part in parts), None)
 
     def _recover(self, cause: IncidentCause | None, parts: frozenset[StatePart]) -> None:
-        failing = self.incident if self._attempts else None
+        is_worse = cause and cause.loses_approvals and not self.has_lost_approvals
+        failing = self.incident if self._attempts and not is_worse else None
         incident = failing or Incident(
             at=time.time(),
             cause=cause or IncidentCause.LOCK,
@@ -180,6 +182,8 @@ class LostState:
         self.incident = replace(incident, failure="", set_aside=kept)
         self._watch.rearm()
         self._announce()
+        if not incident.cause.loses_approvals:  # an earlier loss that was not read matters more
+            self.incident = self._unseen() or self.incident
 
     def _retry(self, incident: Incident, *, announce: bool) -> None:
         delay = RETRY_DELAYS[min(self._attempts, len(RETRY_DELAYS) - 1)]
@@ -195,7 +199,7 @@ class LostState:
         if self.incident:
             log.warning("%s", self.incident.text)
             title, text = self.incident.headline, self.incident.outcome
-            self._alert = self._alert_controller.alerts.alarm(title, text, about=INCIDENT)
+            self._alerts.append(self._alert_controller.alerts.alarm(title, text, about=INCIDENT))
 
     def _yield_to_other(self) -> None:
         self._is_over = True

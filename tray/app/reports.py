@@ -21,7 +21,7 @@ from tray.app.agent_sites import hooks_in_question, recorded_sessions, site, uns
 from tray.app.checks.agent_status import agent_statuses
 from tray.app.checks.context import build_context
 from tray.app.checks.hooks import broken_hooks
-from tray.app.state_incident import Incident, IncidentCause, cause_of
+from tray.app.state_incident import loss_notice
 from tray.approvals.catalog import HookCatalog, HookState, command_or_url
 from tray.approvals.review import describe_action
 from tray.engine.log_rows import log_report, row_filter
@@ -329,12 +329,3 @@ def _is_plain(word: str) -> bool:
 
 def _is_unambiguous(word: str, one: HookState, catalog: HookCatalog) -> bool:
     return [other for other in catalog.find(word) if other.hook.match.event == one.hook.match.event] == [one]
-
-
-def loss_notice(stores: Stores) -> str:
-    """Returns the text about a loss of approvals that the user has not seen yet; "" if there was none."""
-    file = stores.database.damage()
-    if file is None and not stores.ledger.state.tampered:
-        return ""
-    cause = IncidentCause.ALTERED if file is None else cause_of(file)
-    return Incident(at=0.0, cause=cause, folder=str(stores.database.path), set_aside=file or "").text

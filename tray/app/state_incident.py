@@ -10,6 +10,7 @@ from tray.lazy_dataclass import dataclass
 from tray.store.set_aside import OTHER_VERSION
 
 if TYPE_CHECKING:
+    from tray.app import Stores
     from tray.ipc.health import StateProblem
 
 
@@ -74,8 +75,6 @@ class Incident:
             parts.append(say("A hook whose files changed since its approval fails until you approve it again"))
         if self.set_aside:
             parts.append(say("The file is kept: {file}", file=self.set_aside))
-        if self.cause in (IncidentCause.DELETED, IncidentCause.MOVED, IncidentCause.REPLACED):
-            parts.append(say("Connect your agents again, so that changes of their entries are noticed"))
         return " · ".join(parts)
 
     @property
@@ -94,3 +93,12 @@ class Incident:
             "solved": not self.failure,
             "text": self.text,
         }
+
+
+def loss_notice(stores: Stores) -> str:
+    """The loss of approvals that the user has not seen yet; "" for none."""
+    file = stores.database.damage()
+    if file is None and not stores.ledger.state.tampered:
+        return ""
+    cause = IncidentCause.ALTERED if file is None else cause_of(file)
+    return Incident(at=0.0, cause=cause, folder=str(stores.database.path), set_aside=file or "").text

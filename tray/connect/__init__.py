@@ -11,6 +11,7 @@ from typing import cast
 from tray.agents.agent import Connector
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
+from tray.edit.backups import Backup
 from tray.edit.file_changes import FileChange, apply, read_state, remove_drafts, remove_folders
 from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.file_lock import FileLock
@@ -57,8 +58,22 @@ def apply_connect(site: Site, agent: str, plan: Plan) -> None:
     """Carry out a plan to connect or import: the old contents are in our backups before anything is touched."""
     with _lock(site):
         if all(read_state(change.path) == change.after for change in plan.changes):
+            _record_present(site, agent)
             return  # another process made the same changes first
         _apply(site, agent, plan.changes, [change for change in plan.changes if change.backed_up])
+
+
+def record_present(site: Site, agent: str) -> None:
+    """Record our entries as they are now, where the records are lost. Raises HooktrayError."""
+    with _lock(site):
+        _record_present(site, agent)
+
+
+def _record_present(site: Site, agent: str) -> None:
+    """Nothing is known any more of what was there before: `disconnect` takes our entries out."""
+    for change in connectors()[agent].disconnect(site).changes:
+        if not site.backups.get(change.path):
+            site.backups.save(Backup(agent=agent, path=change.path, before=change.after, after=change.before))
 
 
 def apply_disconnect(site: Site, agent: str, plan: Plan) -> None:

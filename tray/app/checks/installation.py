@@ -11,6 +11,7 @@ from tray import relay_program
 from tray.app import installed_relay, unjudged_calls
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
+from tray.app.state_incident import loss_notice
 from tray.engine.sentence import sentence
 from tray.execution.python_startup import unexpected_startup_files
 from tray.store.set_aside import files_set_aside
@@ -121,5 +122,7 @@ def database(context: CheckContext) -> Iterator[Finding]:
         yield Finding(cause=Cause.DATABASE_DAMAGED, name=name)
     elif problem := context.stores.ledger.state.tampered:  # damage is excluded
         yield Finding(cause=Cause.LEDGER_TAMPERED, name="ledger", values={"problem": problem})
+    elif context.tray is None and (problem := loss_notice(context.stores)) and not set_aside:
+        yield Finding(cause=Cause.STATE_LOST, name="state folder", values={"problem": problem})
     elif not set_aside:
         yield Finding(cause=Cause.DATABASE_OK, name=name)
