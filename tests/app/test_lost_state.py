@@ -15,10 +15,11 @@ import pytest
 from damage import damage_table
 from house import House
 
-from tray.app import build_catalog, lost_state, open_stores
+from tray.app import build_catalog, installed_relay, lost_state, open_stores
 from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.app.file_watch import FolderWatch
+from tray.app.guards_in_force import note_loss
 from tray.app.lost_state import LostState
 from tray.app.relay_files import RelayFiles
 from tray.app.state_folder import AnotherTrayError, StateFolder
@@ -45,15 +46,17 @@ class Tray:
         self.quit = ShutdownState()
         self.paths = house.paths
         self.text = ""
+        self.refuses = False  # to listen again
         self.folder = StateFolder(house.paths)
         self.folder.claim()
         house.paths.socket.touch()
         self.folder.hold(house.stores.database)
+        self.relay_files = RelayFiles(house.paths, house.stores, house.catalog)
         core = SimpleNamespace(
             paths=house.paths,
             stores=house.stores,
             catalog=house.catalog,
-            relay_files=RelayFiles(house.paths, house.stores, house.catalog),
+            relay_files=self.relay_files,
             server=SimpleNamespace(rebind=self._listen),
             shutdown_state=self.quit,
         )
@@ -83,6 +86,8 @@ class Tray:
         self.withdrawn.append(key)
 
     def _listen(self) -> None:
+        if self.refuses:
+            raise OSError("no room")
         self.paths.socket.touch()
 
     def _end(self, reason: str) -> None:
@@ -286,6 +291,60 @@ def test_an_altered_row_is_not_confirmed_by_the_next_approval(house: House, tray
     assert Ledger(house.stores.database).in_order() == ()
 
 
+def test_a_loss_that_was_not_read_stays_in_sight_when_the_socket_is_lost_too(house: House, tray: Tray) -> None:
+    garble_database(house)
+    tray.lost.check()
+    house.paths.socket.unlink()
+
+    tray.lost.check()
+
+    assert [title for title, _ in tray.alarms] == ["The database was damaged", "The socket was deleted or replaced"]
+    assert tray.cause is IncidentCause.DAMAGED
+    tray.lost.show()
+    assert sorted(tray.withdrawn) == sorted(title for title, _ in tray.alarms)
+
+
+def test_a_loss_while_the_socket_cannot_be_made_anew_is_announced(
+    house: House, tray: Tray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(lost_state, "time", SimpleNamespace(monotonic=lambda: now[0], time=time.time))
+    monkeypatch.setattr(tray, "refuses", True)
+    house.paths.socket.unlink()
+    tray.lost.check()
+    monkeypatch.setattr(tray, "refuses", False)
+    garble_database(house)
+    now[0] += 1.0
+
+    tray.lost.check()
+
+    assert [title for title, _ in tray.alarms] == ["The socket was deleted or replaced", "The database was damaged"]
+    assert tray.lost.has_lost_approvals
+
+
+def test_what_was_guarded_is_not_forgotten_when_it_cannot_be_noted_at_once(
+    house: House, tray: Tray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    now = [100.0]
+    monkeypatch.setattr(lost_state, "time", SimpleNamespace(monotonic=lambda: now[0], time=time.time))
+
+    def full(self: LostGuards, guards: object) -> None:
+        raise StoreError("the disk is full")
+
+    delete_database(house)
+    with monkeypatch.context() as patch:
+        patch.setattr(LostGuards, "begin", full)
+        tray.lost.check()
+        tray.relay_files.write()  # as each refresh does
+        assert tray.relay_files.lost.guards
+    now[0] += 1.0
+
+    tray.lost.check()
+
+    assert LostGuards(house.stores.database).load()
+
+
 @pytest.mark.parametrize(("name", "what"), [("lock", "The lock file"), ("socket", "The socket")])
 def test_socket_and_lock_are_made_anew_without_touching_an_approval(
     house: House, tray: Tray, name: str, what: str
@@ -383,6 +442,18 @@ def test_failed_attempts_are_announced_once_and_wait_longer_each_time(
     tray.lost.check()
     assert "It cannot be made anew" not in tray.alarms[1][1]
     assert LostGuards(house.stores.database).is_unreviewed
+
+
+def test_a_lost_folder_whose_table_has_no_guards_by_the_users_setting_is_announced(house: House) -> None:
+    installed_relay.write_table(house.paths, (), house.stores.database, without_tray="allow")
+    delete_folder(house)
+    house.paths.prepare()
+    stores = open_stores(house.paths, create=True)
+
+    note_loss(house.paths, stores.database, stores.ledger.state)
+
+    assert stores.database.damage() == ""
+    assert LostGuards(stores.database).is_noted
 
 
 @pytest.fixture

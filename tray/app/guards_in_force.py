@@ -6,9 +6,11 @@ engine and the relay ask about each call that these hooks would have judged, or 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Iterable
 
 from tray.agents import relay_table
+from tray.agents.relay_table import TableContent
 from tray.engine.guard_summary import guards
 from tray.files import user_file
 from tray.lazy_dataclass import dataclass, replace
@@ -39,9 +41,10 @@ def note_loss(paths: Paths, database: Database, ledger: LedgerState) -> None:
 
     If the whole state folder is gone, only that table shows what was approved. Raises StoreError.
     """
-    lost, guarded = LostGuards(database), table_guards(paths)
-    if not lost.is_noted and (lost.is_unreviewed or (not ledger.version and guarded)):
-        lost.begin(strict(guarded))
+    lost, table = LostGuards(database), _own_table(paths)
+    had_approvals = bool(table.guards) or table.without_tray == "allow"  # confirmed, so that the table has no guards
+    if not lost.is_noted and (lost.is_unreviewed or (not ledger.version and had_approvals)):
+        lost.begin(strict(table.guards))
 
 
 def connected_guards(sources: GuardSources, kept: Iterable[Guard]) -> tuple[Guard, ...]:
@@ -88,8 +91,12 @@ def strict(guarded: Iterable[Guard]) -> tuple[Guard, ...]:
 
 def table_guards(paths: Paths) -> tuple[Guard, ...]:
     """Returns what the relay's table guards; nothing if it cannot be read or has another state folder."""
-    try:
+    return _own_table(paths).guards
+
+
+def _own_table(paths: Paths) -> TableContent:
+    with contextlib.suppress(OSError):
         table = relay_table.read(user_file(paths.relay_table))
-    except OSError:
-        return ()
-    return table.guards if table.state == str(paths.state) else ()
+        if table.state == str(paths.state):
+            return table
+    return relay_table.read(b"")

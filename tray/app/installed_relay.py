@@ -185,6 +185,7 @@ def prepare_to_connect(paths: Paths, agent: str) -> None:
 def update_after_disconnect(paths: Paths) -> None:
     """Nothing guards a disconnected agent; with the last one, the relay goes as well. Raises HooktrayError."""
     database = open_db(paths.database, create=not paths.database.exists())
+    note_loss(paths, database, Ledger(database).state)
     connected = connected_agents(paths)
     if not connected:
         remove(paths, database)

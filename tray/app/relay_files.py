@@ -63,6 +63,9 @@ class RelayFiles:
         """Write what relays do when the tray does not answer. Raises OSError when the state folder is gone."""
         installed_relay.write_conf(self._paths, self._catalog.without_tray())
         try:
+            lost = LostGuards(self._stores.database)
+            if lost.is_unreviewed and not lost.is_noted:
+                return  # the new database does not have yet what was guarded: only memory and the old table do
             sources = self._sources()
             self.lost.guards = kept_guards(sources)
             if not self.is_altered() and self._is_installed():
