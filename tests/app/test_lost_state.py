@@ -322,6 +322,17 @@ def test_a_loss_while_the_socket_cannot_be_made_anew_is_announced(
     assert tray.lost.has_lost_approvals
 
 
+def test_a_pause_is_lost_with_the_approvals_and_its_guards_are_not(house: House, tray: Tray) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.stores.switch.pause(time.time() + 600, channel="test")
+    delete_database(house)
+
+    tray.lost.check()
+
+    assert house.stores.switch.state().pauses == ()
+    assert LostGuards(house.stores.database).load()
+
+
 def test_what_was_guarded_is_not_forgotten_when_it_cannot_be_noted_at_once(
     house: House, tray: Tray, monkeypatch: pytest.MonkeyPatch
 ) -> None:

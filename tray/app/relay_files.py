@@ -50,8 +50,8 @@ class RelayFiles:
             log.warning("what lost approvals guard cannot be read: %s", error.message)
 
     def keep_guards(self) -> None:
-        """Ask about what the lost approvals guarded at any agent, and about what the table guards."""
-        guarded = guards(self._stores.ledger.state, self._stores.switch, AGENTS)
+        """Ask about what the lost approvals guarded at any agent, also while paused, and what the table guards."""
+        guarded = guards(self._stores.ledger.state, self._stores.switch, AGENTS, after_quit=True)
         self.lost.guards = strict((*guarded, *table_guards(self._paths), *self.lost.guards))
 
     def note_loss(self) -> None:
