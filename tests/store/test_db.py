@@ -55,6 +55,32 @@ def test_a_new_database_has_wal_small_vacuum_steps_and_our_version(path: Path) -
     assert database.damaged is None
 
 
+FRAME = 24  # bytes before each page of the log, which itself has 32
+
+
+def last_page_one(log: bytes) -> bytes:
+    """The first page of the database as the log has it last."""
+    size = int.from_bytes(log[8:12], "big")
+    frames = [log[start : start + FRAME + size] for start in range(32, len(log), FRAME + size)]
+    return next(one[FRAME:] for one in reversed(frames) if one[:4] == (1).to_bytes(4, "big"))
+
+
+def test_a_checkpoint_that_was_cut_off_is_no_damage(path: Path) -> None:
+    """The first page is written first, and says that the file is longer than it is yet."""
+    database = open_db(path, create=True)
+    with closing(database.open()) as writer:
+        writer.execute("PRAGMA wal_autocheckpoint = 0")
+        writer.execute("CREATE TABLE big (text)")
+        writer.executemany("INSERT INTO big VALUES (?)", [("x" * 3000,)] * 200)
+        first_page = last_page_one(path.with_name(f"{path.name}-wal").read_bytes())
+        write_first_page = "import os, sys; os.pwrite(os.open(sys.argv[1], os.O_WRONLY), sys.stdin.buffer.read(), 0)"
+        subprocess.run([sys.executable, "-c", write_first_page, path], input=first_page, check=True)
+
+        assert database.is_damaged is False
+        assert writer.execute("SELECT count(*) FROM big").fetchone()[0] == 200
+    assert database.is_damaged is False
+
+
 def test_looking_for_damage_drops_no_lock_on_the_file(path: Path) -> None:
     """Else the next process that closes the database takes the log away from under the others."""
     database = open_db(path, create=True)

@@ -32,7 +32,6 @@ OFFLINE_BUSY_TIMEOUT = (
     1.0  # of the one-shot engine: an agent waits, and the guards of the relay's table need no database
 )
 CREATE_TIMEOUT = 1.0  # seconds that a new database may take until its tables are there
-HEADER_ATTEMPTS = 4
 MAX_VERSION = 10_000  # from here on, a damaged header rather than another version of Hooktray
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 NEEDS_WRITING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)  # a crash left something that SQLite has to mend
@@ -105,8 +104,8 @@ class Database:
         if self.is_marked_damaged:
             return True
         try:
-            _check_header(self.path)
             with self.connect() as connection:
+                _check_header(self.path, connection)
                 _quick_check(connection)
         except (Damaged, LostError):
             self.mark_damaged()
@@ -382,19 +381,27 @@ def _quick_check(connection: sqlite3.Connection) -> None:
             raise Damaged(f"{table}: {result}")
 
 
-def _check_header(path: Path) -> None:
-    """Raises Damaged if the file, without its log, has another header or is shorter than its header requires."""
+def _check_header(path: Path, connection: sqlite3.Connection) -> None:
+    """Raises Damaged if the file, without its log, has another header or is shorter than its header requires.
+
+    While a process moves the log into the file, or if it was killed then, the file is not whole: only what is left
+    after the whole log was moved is damage.
+    """
+    if _is_whole(path):
+        return
+    is_busy, frames, moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    if not is_busy and frames == moved and not _is_whole(path):
+        raise Damaged("its header is not whole")
+
+
+def _is_whole(path: Path) -> bool:
+    """False if SQLite finds damage in the file alone, whatever its log contains."""
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-    for attempt in range(HEADER_ATTEMPTS):  # a process that takes the log in writes one page after the other
-        try:
-            with closing(sqlite3.connect(uri, uri=True)) as connection:
-                if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                    return
-        except sqlite3.DatabaseError as e:
-            if not is_damage(e):
-                return
-        time.sleep(0.05 * attempt)
-    raise Damaged("its header is not whole")
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as connection:
+            return bool(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+    except sqlite3.DatabaseError as e:
+        return not is_damage(e)
 
 
 def _try_writing(connection: sqlite3.Connection) -> None:
