@@ -28,8 +28,9 @@ from torture.losses import (
     state_deleted,
     state_moved,
 )
-from torture.recovered import ASK, DENIED, GUARDS, HOOKS, SILENCE, Call, Guarded
+from torture.recovered import AGENTS, ASK, DENIED, GUARDS, HOOKS, SILENCE, Call, Guarded
 from torture.trays import LONG
+from tray.app.guards_in_force import table_guards
 from tray.errors import HooktrayError, IpcError
 from tray.ipc.client import send_request
 from tray.ipc.health import StateProblem, parse_health
@@ -157,11 +158,17 @@ def _running(tally: Tally, home: Guarded) -> None:
                 tally.attack(f"{loss.__name__}: the ledger counts no more", {*GUARDS} <= tray.in_force)
             shutil.rmtree(home.paths.state.with_name("moved"), ignore_errors=True)
     with _tray(home, environment) as process:
+        # The review was by a tray in this process, which sees the other home's agents.
+        wait(lambda: _guarded_agents(home) >= {*AGENTS}, LONG, "the tray has written what relays guard")
         state_deleted(home.paths.state)
         process.kill()
     _judge(tally, "killed before it notices", home, home.calls(3))
     with _tray(home, environment):
         _judge(tally, "killed before it notices, the next tray", home, home.calls(3))
+
+
+def _guarded_agents(home: Guarded) -> set[str]:
+    return {one.agent for one in table_guards(home.paths)}
 
 
 def _problems(home: Guarded) -> Sequence[StateProblem]:

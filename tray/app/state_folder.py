@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import os
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -60,6 +61,7 @@ class StateFolder:
         self._identities: dict[StatePart, Identity] = {}
         self._locks: dict[Path, FileLock] = {}
         self._open: dict[StatePart, int] = {}
+        self._connection: sqlite3.Connection | None = None  # to the database, for as long as it counts
 
     def claim(self) -> None:
         """Make the folder where it is missing, and take its locks; raises AnotherTrayError and HooktrayError."""
@@ -83,6 +85,7 @@ class StateFolder:
         self._locks.clear()
         for part in HELD:
             self._close(part)
+        self._let_go()
 
     def remember(self, *parts: StatePart) -> None:
         """Remember these parts as the tray's own, as they are at their paths now."""
@@ -95,6 +98,15 @@ class StateFolder:
         """From here on only this database counts. Call it before the first answer."""
         self.remember(StatePart.FOLDER, StatePart.DATABASE, StatePart.COPIES)
         database.pin.file = self._identities[StatePart.DATABASE]
+        if sys.platform != "win32":  # which could not set the file aside then
+            self._let_go()
+            with contextlib.suppress(sqlite3.Error):  # every other connection meets the same
+                self._connection = database.hold_open()
+
+    def _let_go(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
 
     def remember_socket(self, found: Identity | None) -> None:
         """Remember the socket that the tray has bound; by now another file may be at its path."""

@@ -1,6 +1,7 @@
 """The database file: opens it safely, creates its tables, and makes connections to read and to write.
 
-A connection belongs to the thread that opened it and is short-lived; only the journal's writer keeps one.
+A connection belongs to the thread that opened it and is short-lived; only the journal's writer keeps one, and the
+running tray one that it does not use.
 
 Only SQLite opens the file. POSIX drops every lock that a process has on a file as soon as the process closes any
 descriptor of it: if code of ours read the header, the next command would delete the log that the tray still writes.
@@ -143,6 +144,16 @@ class Database:
         except BaseException:
             connection.close()
             raise
+        return connection
+
+    def hold_open(self) -> sqlite3.Connection:
+        """Returns a connection that any thread may close. Raises sqlite3.Error.
+
+        While it is open, the log's files are there: on a full disk nobody could make them, not even to read.
+        """
+        uri = f"{self.path.absolute().as_uri()}?mode=rw"
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         return connection
 
     def open_reader(self) -> None:
@@ -389,7 +400,12 @@ def _check_header(path: Path, connection: sqlite3.Connection) -> None:
     """
     if _is_whole(path):
         return
-    is_busy, frames, moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    try:
+        is_busy, frames, moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    except sqlite3.OperationalError as e:
+        if _primary_code(e) == sqlite3.SQLITE_IOERR:  # its log is gone as well
+            raise Damaged(str(e)) from e
+        raise
     if not is_busy and frames == moved and not _is_whole(path):
         raise Damaged("its header is not whole")
 
