@@ -14,7 +14,7 @@ from torture.frame import Tally
 from torture.place import Place, approve
 from tray.model.decision import Status
 from tray.paths import locate
-from tray.store.ledger import LedgerAction
+from tray.store.ledger import CHECKPOINT, LedgerAction
 
 
 def offline(tally: Tally, place: Place) -> None:
@@ -92,11 +92,13 @@ def a_row_with_its_link(place: Place) -> bool:
     elsewhere = locate(str(home))
     elsewhere.prepare()
     shutil.copy2(place.paths.database, elsewhere.database)
+    shutil.copy2(place.paths.database.with_name(CHECKPOINT), elsewhere.state)
     approve(place.paths, elsewhere, "guard")
     shutil.copytree(elsewhere.copies, place.paths.copies, dirs_exist_ok=True)
     _replace(place, elsewhere.database)
     shutil.rmtree(home)
-    return place.held() and bool(place.stores().ledger.state.tampered)
+    book = place.stores().ledger.state
+    return not book.approved and bool(book.tampered)
 
 
 def a_link_in_the_ledgers_place(place: Place) -> bool:

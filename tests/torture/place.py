@@ -67,6 +67,13 @@ class Place:
         is_same = kept.ledger.state.setting_texts.get(KEY, "") == self.passphrase
         return set(kept.ledger.state.approved) == wanted and state.enabled and not state.pauses and is_same
 
+    def approve_again(self) -> None:
+        """As the user does after a loss; the passphrase is lost as well."""
+        self.live.quit()
+        approve(self.paths, self.paths, *self.approved)
+        self.passphrase = ""
+        self.live.start()
+
     def set_passphrase(self) -> None:
         """As the user does on the page."""
         self.live.quit()
