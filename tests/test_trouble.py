@@ -277,8 +277,8 @@ def test_the_command_line_asks_and_does_not_grant(plain: Plain, tmp_path: Path) 
     live.script("guard.sh", DENY)
 
     assert b"waits for your approval" in live.cli("approve", "tool_before", "./guard.sh").stdout
-    assert b"only a person" in live.cli("off").stdout
-    assert b"only a person" in live.cli("pause", "30m").stdout
+    assert b"only the user can do that" in live.cli("off").stdout
+    assert b"only the user can do that" in live.cli("pause", "30m").stdout
     assert (
         b"Pause hooks of x-code s1 for 60 minutes"
         in live.cli("pause", "1h", "--agent", "x-code", "--session", "s1").stdout

@@ -424,7 +424,7 @@ def test_without_a_tray_a_loss_that_was_not_read_is_not_an_intact_database(house
     found = next(one for one in findings(house, "tray", static=True) if one.cause is Cause.STATE_LOST)
 
     assert not findings(house, "database", static=True)
-    assert "All approvals are gone" in found.message
+    assert "All approvals are lost" in found.message
 
 
 def test_a_hook_cannot_have_hooks_tried(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,8 +124,9 @@ class Ledger:
                 break  # else a row was written between the two reads
         if not self.state.version and not self._checkpoint:
             self._checkpoint = (EMPTY_HEAD,)
-            with contextlib.suppress(StoreError):
-                write_checkpoint(self._head, self._checkpoint)
+            with contextlib.suppress(OSError), self._head.open("x", encoding="ascii") as file:
+                self._head.chmod(0o600)
+                file.write(f"{EMPTY_HEAD}\n")  # never over the head of a first row that is written just now
         return self.state
 
     def swap(self, work: Callable[[], object]) -> None:
