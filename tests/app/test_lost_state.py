@@ -43,6 +43,7 @@ class Tray:
         self.withdrawn: list[str] = []
         self.ended = 0
         self.delays: list[float] = []
+        self.posted: list[object] = []  # to the work queue
         self.quit = ShutdownState()
         self.paths = house.paths
         self.text = ""
@@ -59,6 +60,7 @@ class Tray:
             relay_files=self.relay_files,
             server=SimpleNamespace(rebind=self._listen),
             shutdown_state=self.quit,
+            work=SimpleNamespace(post=self.posted.append),
         )
         self.lost = LostState(
             cast(TrayCore, core),
@@ -173,6 +175,7 @@ def test_a_loss_ends_in_an_empty_database_one_notification_and_one_review(
     assert tray.lost.check()
     assert tray.lost.check() is False
 
+    assert tray.posted == [house.catalog.refresh], "icon and menu show it, whoever called check"
     house.catalog.refresh()
     assert tray.cause is LOSSES[lose]
     assert [title for title, _ in tray.alarms] == [LOSSES[lose].value]

@@ -130,6 +130,8 @@ class LostState:
             self._watch.schedule(left)
             return False
         self._recover(cause, parts)
+        if not self._is_over:
+            self._core.work.post(self._refresh)  # whoever looked: icon and menu must not go on as before
         return not self._is_over
 
     def _is_reviewed(self) -> bool:
@@ -141,10 +143,11 @@ class LostState:
 
     def _look(self) -> None:
         """Called when something happened to the state folder."""
-        if self.check() or not self._paths.relay_conf.exists():
-            self._refresh()
-        elif sys.platform != "linux" or not (self._paths.state / CONNECTIONS).exists():  # nothing else reports it
-            self._check_connections()
+        if not self.check():
+            if not self._paths.relay_conf.exists():
+                self._refresh()
+            elif sys.platform != "linux" or not (self._paths.state / CONNECTIONS).exists():  # nothing else reports it
+                self._check_connections()
         self._check_offline_rows()
 
     def _cause(self, parts: frozenset[StatePart]) -> IncidentCause | None:
