@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 
 from tray.app.agents_menu import AgentsMenu
@@ -25,7 +26,8 @@ def create_config(paths: Paths) -> bool:
     mark = paths.state / MARK
     if not fresh or mark.exists():
         return False
-    mark.touch(mode=0o600)
+    with contextlib.suppress(FileNotFoundError):  # the folder was deleted just now, which the tray notices
+        mark.touch(mode=0o600)
     return True
 
 
