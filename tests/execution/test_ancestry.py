@@ -17,6 +17,7 @@ from tray.execution.ancestry import DEPTH, descent, is_command, is_own_program, 
 from tray.execution.hook_runs import Descent, HookAncestry
 from tray.execution.isolation import one_shot_command
 
+SHOWS_PROGRAMS = pytest.mark.skipif(sys.platform == "win32", reason="wine shows the program of no other process")
 IS_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="starts `cat`, `sh` and `xargs`")
 # Programs that start a child, print its process id and end with their input.
 PYTHON_PARENT = """
@@ -58,6 +59,7 @@ def script(path: Path, text: str) -> str:
     return str(path)
 
 
+@SHOWS_PROGRAMS
 def test_a_process_below_a_one_shot_engine_descends_from_it(tmp_path: Path) -> None:
     starter = script(tmp_path / "tray" / "isolated.py", PYTHON_PARENT)
 
@@ -89,6 +91,7 @@ def test_a_program_with_the_words_of_the_one_shot_engine_is_not_the_engine() -> 
         assert not is_own_program(pid)
 
 
+@SHOWS_PROGRAMS
 def test_only_a_process_of_the_trays_interpreter_is_the_trays_program() -> None:
     with running([sys.executable, "-I", "-c", "import sys; sys.stdin.read()"]) as pid:
         assert is_own_program(pid)

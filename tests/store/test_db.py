@@ -73,7 +73,7 @@ def test_a_checkpoint_that_was_cut_off_is_no_damage(path: Path) -> None:
         writer.execute("CREATE TABLE big (text)")
         writer.executemany("INSERT INTO big VALUES (?)", [("x" * 3000,)] * 200)
         first_page = last_page_one(path.with_name(f"{path.name}-wal").read_bytes())
-        write_first_page = "import os, sys; os.pwrite(os.open(sys.argv[1], os.O_WRONLY), sys.stdin.buffer.read(), 0)"
+        write_first_page = "import sys; open(sys.argv[1], 'r+b').write(sys.stdin.buffer.read())"
         subprocess.run([sys.executable, "-c", write_first_page, path], input=first_page, check=True)
 
         assert database.is_damaged is False

@@ -128,7 +128,7 @@ else:
 
         try:
             return psutil.Process(pid).exe()
-        except (psutil.Error, ValueError):
+        except (psutil.Error, OSError, ValueError):  # wine shows the program of no other process
             return ""
 
 
