@@ -51,6 +51,20 @@ def user_file(path: str | os.PathLike[str], limit: int = LIMIT) -> bytes:
     return text
 
 
+def sync_folder(folder: Path) -> None:
+    """Has the names in the folder on the disk, so that a power failure keeps a file that was just put there."""
+    if sys.platform == "win32":
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some file systems cannot
+            raise
+    finally:
+        os.close(opened)
+
+
 def is_disk_full(folder: Path) -> bool:
     """True if there may be no room for a row of the database."""
     try:

@@ -26,7 +26,7 @@ from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
 from torture.t36_failed_guards import verdict
-from torture.trays import LONG, Asked, Tray
+from torture.trays import LONG, Asked, Tray, within
 from tray import relay_program
 from tray.errors import IpcError
 from tray.ipc.client import send_request
@@ -106,23 +106,14 @@ def _attack(victim: Victim, name: str, seconds: float, *, by_connect: bool = Tru
     """Whether the tray noticed it in time, and all is as it was then: by `connect`, else by whoever changed it."""
     if name in EDITS:
         _edit(victim.settings, EDITS[name])
-        held = _within(seconds, victim.noticed)
+        held = within(seconds, victim.noticed)
         if by_connect:
             _connect(victim)
         else:
             victim.settings.write_bytes(victim.before[victim.settings])
-        return held and _within(LONG, victim.well)
+        return held and within(LONG, victim.well)
     with MENDED[name](victim) as is_mended:
-        return _within(seconds, lambda: is_mended() and victim.well())
-
-
-def _within(seconds: float, condition: Callable[[], bool]) -> bool:
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
+        return within(seconds, lambda: is_mended() and victim.well())
 
 
 def _edit(file: Path, change: str) -> None:

@@ -7,8 +7,7 @@ import os
 import random
 import shutil
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +28,7 @@ from torture.losses import (
     state_moved,
 )
 from torture.recovered import AGENTS, ASK, DENIED, GUARDS, HOOKS, SILENCE, Call, Guarded
-from torture.trays import LONG
+from torture.trays import LONG, within
 from tray.app.guards_in_force import table_guards
 from tray.errors import HooktrayError, IpcError
 from tray.ipc.client import send_request
@@ -146,7 +145,7 @@ def _running(tally: Tally, home: Guarded) -> None:
         for loss in losses[: tally.many(2, len(losses))]:
             with _tray(home, environment):
                 loss(home.paths.state)
-                noticed = _within(NOTICED * tally.patience, lambda: bool(_problems(home)))
+                noticed = within(NOTICED * tally.patience, lambda: bool(_problems(home)))
                 tally.attack(f"{loss.__name__} under a tray: noticed in time", noticed or loss is first_row_altered)
                 _judge(tally, f"{loss.__name__} under a tray", home, home.calls(3))
                 wait(lambda: _solved(home), LONG, f"an empty database is there: {loss.__name__}")
@@ -182,15 +181,6 @@ def _solved(home: Guarded) -> bool:
     home.calls(1)  # an altered row is noticed at the next event
     found = _problems(home)
     return bool(found) and all(one["solved"] for one in found)
-
-
-def _within(seconds: float, condition: Callable[[], bool]) -> bool:
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 @contextmanager

@@ -63,6 +63,16 @@ class Tray:
             return connection.execute(f"SELECT {columns} FROM journal ORDER BY seq").fetchall()
 
 
+def within(seconds: float, condition: Callable[[], bool]) -> bool:
+    """Whether the condition came true in so many seconds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
 class Home(Protocol):
     """Whoever has a home with Hooktray's folders."""
 

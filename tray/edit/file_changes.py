@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tray.errors import FULL, MAKE_ROOM, HooktrayError
-from tray.files import user_file
+from tray.files import sync_folder, user_file
 from tray.lazy_dataclass import dataclass, field
 
 SIZE_LIMIT = 16 * 1024 * 1024  # bytes of a file that we edit
@@ -176,7 +176,7 @@ def _replace(path: Path, before: FileState, after: FileState) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
-    _sync(path.parent)
+    sync_folder(path.parent)
 
 
 def _check_unchanged(path: Path, before: FileState) -> None:
@@ -199,19 +199,6 @@ def _copy_attributes(handle: int, path: Path, before: FileState, after: FileStat
                 with contextlib.suppress(OSError):  # the system's own, such as security labels
                     os.setxattr(handle, name, os.getxattr(path, name))
     os.fchmod(handle, after.mode)
-
-
-def _sync(folder: Path) -> None:
-    if sys.platform == "win32":
-        return
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some file systems cannot
-            raise
-    finally:
-        os.close(opened)
 
 
 def _write_error(path: Path, error: OSError) -> HooktrayError:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from tray.errors import store_error
+from tray.files import sync_folder
 
 LEDGER = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
 SWITCH = "switch.head"  # the digest of what we last wrote
@@ -47,19 +47,8 @@ def write_checkpoint(path: Path, lines: Iterable[str]) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)  # else a power failure may leave a row with the checkpoint before it
     except OSError as error:
         with contextlib.suppress(OSError):
             draft.unlink()
         raise store_error(path, error) from error
-
-
-def _sync_folder(folder: Path) -> None:
-    """Else a power failure may leave the row of the database, and the checkpoint of the row before it."""
-    if sys.platform == "win32":
-        return
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
