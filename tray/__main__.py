@@ -53,9 +53,6 @@ def main() -> int:
         # Before anything else is imported: libraries read the environment when they are imported.
         environment = strip_environment(os.environ)
         use_lazy_modules()
-        from tray.lazy_dataclass import skip_slots
-
-        skip_slots()
         from tray.once import main as once
 
         return once([*home, *argv[1:]], environment)

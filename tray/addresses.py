@@ -10,7 +10,8 @@ import ipaddress
 import re
 from functools import cache
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.lazy_pattern import lazy_pattern
 
 PORTS = {"http": 80, "https": 443}
@@ -48,8 +49,7 @@ NAT64 = "64:ff9b::/96"
 ISATAP = frozenset({0x00005EFE, 0x02005EFE})  # upper half of the interface's identifier; the lower is IPv4
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(msgspec.Struct, frozen=True):
     """One http or https URL, taken apart. `target` is the path with its query, as the request line has it."""
 
     scheme: str

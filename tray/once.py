@@ -19,9 +19,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
 from tray import __version__
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_modules import when_loaded
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, EventKind, RelayRequest, probe_answer
@@ -45,8 +47,7 @@ LOG_LIMIT = 4 * 1024 * 1024  # bytes; the tray, which would begin a new file, is
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneShotArguments:
+class OneShotArguments(msgspec.Struct, frozen=True, kw_only=True):
     """`once [PATHS] [--id ID] [--spent MS] [--framed] AGENT [EVENT]`, as relay.conf and the relay write it.
 
     PATHS: `--home DIR`, or what relay.conf has: `--config FILE --state DIR --logs DIR`.
@@ -79,16 +80,15 @@ class LogFile:
                 file.write(text)
 
 
-@dataclass(slots=True)
-class OneShotListener:
+class OneShotListener(msgspec.Struct):
     """Keeps what is left to do once the answer is out.
 
     It announces nothing. A file that it leaves after the rows makes a running tray read them (app/offline_rows.py).
     """
 
     paths: Paths
-    deferred: list[Callable[[], object]] = field(default_factory=list)
-    rows: list[Record] = field(default_factory=list)
+    deferred: list[Callable[[], object]] = []
+    rows: list[Record] = []
     journal: Journal | None = None
     database: Database | None = None  # its reader stays open: each close would write SQLite's log into the database
 

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
+import msgspec
+
 from tray import relay_program
 from tray.errors import FULL, MAKE_ROOM, HooktrayError
-from tray.lazy_dataclass import dataclass
 
 NAME = "hooktray"
 RUNTIME = "XDG_RUNTIME_DIR"
@@ -19,8 +20,7 @@ ADDRESS_FILE = "tray.addr"  # beside the socket: port and token, where the tray 
 WRITABLE = "make it writable for you, or choose another place with --home DIR"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paths:
+class Paths(msgspec.Struct, frozen=True, kw_only=True):
     """All places of one installation. `home` is the folder that holds them all, or None for the platform's own."""
 
     config: Path  # the file hooktray.yaml

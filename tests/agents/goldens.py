@@ -7,11 +7,11 @@ record yet stands there with the dialect's own sample.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from agents import recordings as recorder
 
 from tray.agents import fidelity
@@ -78,23 +78,18 @@ def answered(agent: str, name: str, dialect: str, output: dict[str, Any]) -> dic
         code=output.get("code", 0), stdout=output.get("out", "").encode(), stderr=output.get("err", "").encode()
     )
     hook_output = AGENTS[dialect].protocol.read(agent_event, result)
-    shared = {field.name for field in dataclasses.fields(Decision)}
-    shared &= {field.name for field in dataclasses.fields(HookOutput)}
+    shared = {*Decision.__struct_fields__} & {*HookOutput.__struct_fields__}
     answer = render(agent_event, Decision(**{field: getattr(hook_output, field) for field in shared}))
     parts = {"out": answer.stdout.decode(), "err": answer.stderr.decode(), "code": answer.code}
     filled = {key: value for key, value in parts.items() if value}
-    return {"output": _filled(hook_output, HookOutput()), "answer": filled}
+    return {"output": _filled(hook_output, HookOutput(), ("plain",)), "answer": filled}
 
 
 def _filled(value: Any, empty: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
     """The fields that are not empty, as JSON holds them."""
-    names = [field.name for field in dataclasses.fields(value) if field.compare and field.name not in without]
+    names = [name for name in value.__struct_fields__ if name not in without]
     fields = {name: getattr(value, name) for name in names if getattr(value, name) != getattr(empty, name)}
-    plain = {
-        name: dataclasses.asdict(each) if dataclasses.is_dataclass(each) and not isinstance(each, type) else each
-        for name, each in fields.items()
-    }
-    filled: dict[str, Any] = json.loads(json.dumps(plain))
+    filled: dict[str, Any] = json.loads(json.dumps(msgspec.to_builtins(fields)))
     return filled
 
 

@@ -82,7 +82,7 @@ def good(site: Path, module: str = PINE) -> Agent:
 
 def changed(field: str) -> str:
     """Pine with other fields."""
-    return f"{PINE}\nfrom dataclasses import replace\nAGENT = replace(AGENT, {field})\n"
+    return f"{PINE}\nfrom msgspec.structs import replace\nAGENT = replace(AGENT, {field})\n"
 
 
 def request(name: str = "before_tool", payload: object = CALL) -> RelayRequest:
@@ -371,7 +371,7 @@ def test_a_package_that_claims_every_payload_gets_none_that_is_certainly_another
 
 
 ASKING = """
-from dataclasses import replace
+from msgspec.structs import replace
 from tray.agents import forms
 from tray.agents.agent import FormFormat
 from tray.model.decision import Rewrite, Target

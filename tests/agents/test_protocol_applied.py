@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from agents.test_protocol_hosts import JUDGES, heard
 from every import every
 from hosts import x_code
 from hosts.process import Exit, Report
+from msgspec.structs import replace
 
 from tray.agents.protocol import fit, parse, render
 from tray.agents.registry import AGENTS

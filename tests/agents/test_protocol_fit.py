@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from agents.hosts import meant, taken
 from agents.recordings import request_for, sampled
 from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tray.agents.protocol import TARGETS, VERDICTS, fit, neutral, parse, render, spec
 from tray.agents.registry import AGENTS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 from agents.recordings import sampled
 from agents.test_protocol_fit import DECISIONS
@@ -28,6 +27,7 @@ from hosts import (
 from hosts.process import Exit, Report
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tray.agents import outputs, wire
 from tray.agents.protocol import fit, neutral, render, spec

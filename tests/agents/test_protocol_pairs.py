@@ -8,6 +8,7 @@ from agents.hook_outputs import ran
 from agents.hosts import taken
 from agents.recordings import sampled
 from every import every
+from msgspec.structs import replace
 
 from tray.agents.fidelity import FidelityRow, expressible, rows
 from tray.agents.protocol import neutral, render, spec
@@ -116,7 +117,7 @@ def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row
     same = event.body if row.hook_event_names[dialect] == "system-prompt" and dialect == "shelley" else b""
     hook_output = AGENTS[dialect].protocol.read(event, Result(code=0, stdout=same))
 
-    assert hook_output == HookOutput() or hook_output.problem == "printed no path"
+    assert replace(hook_output, plain=False) == HookOutput() or hook_output.problem == "printed no path"
     assert answered(event, hook_output) == neutral(row.agent, row.event, event.body)
 
 

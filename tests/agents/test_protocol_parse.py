@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from agents.recordings import FOLDER, recorded, request_for, sampled, wire
 from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tray.agents.protocol import parse, spec
 from tray.agents.registry import AGENTS

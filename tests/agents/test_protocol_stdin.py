@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from agents.recordings import recorded, request_for, sampled, wire
 from every import every
+from msgspec.structs import replace
 
 from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS

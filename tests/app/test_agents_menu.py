@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from connect.claude_home import TEXT, file, home
+from msgspec.structs import replace
 
 from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS, BUILT_IN

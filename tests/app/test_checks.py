@@ -7,7 +7,6 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from connect.trays import started
 from desk import wait
 from house import House
 from live import Live
+from msgspec.structs import replace
 from plain import Plain
 from sources.test_sound_pack import make as make_pack
 from store.writing import write

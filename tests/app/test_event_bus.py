@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from tray.app.service import LARGE_RECORD, MEMORY_LIMIT, EventBus
 from tray.engine.session_states import TurnEndDetector

@@ -7,7 +7,6 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 from app.alert_bench import AlertBench
 from desk import wait
 from house import House
+from msgspec.structs import replace
 
 from tray.agents.protocol import spec
 from tray.app.checks.samples import sample_event

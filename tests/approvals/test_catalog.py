@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from house import House
+from msgspec.structs import replace
 
 from tray.app import build_catalog
 from tray.approvals.catalog import REMOVED, HookCatalog

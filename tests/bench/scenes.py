@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.peers import installed
@@ -20,6 +20,7 @@ from bench.trays import CALL, OF_A_PERSON, PAYLOAD, RESULT, Bench, ideal
 from desk import Desk
 from desktop.focus.terminals import front, tmux, wait_active
 from headless import ENVIRONMENT
+from msgspec.structs import replace
 from servers import WebServer
 
 from tray import relay_program

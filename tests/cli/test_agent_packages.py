@@ -105,7 +105,7 @@ def test_its_settings_and_processes_are_protected_like_those_of_ours(
 ) -> None:
     protected = r"(ProtectedFiles(kind='a hook of Pine', pattern=re.compile(r'.*/\.pine/hooks\.json')),)"
     more = f"protected={protected}, settings_files=('.pine/hooks.json',), path_words=('pine',)"
-    imports = "import re\nfrom dataclasses import replace\nfrom tray.agents.agent import ProtectedFiles"
+    imports = "import re\nfrom msgspec.structs import replace\nfrom tray.agents.agent import ProtectedFiles"
     write_package(site, module=f"{PINE}\n{imports}\nAGENT = replace(AGENT, {more})\n")
     live.cli("log")
     written = {"file_path": str(tmp_path / ".pine" / "hooks.json"), "content": "x"}
@@ -188,7 +188,7 @@ def failing(name: str) -> str:
     """A module of the agent `fails-NAME`, of which one function, or every one of its marks, always fails."""
     marks = "Marks(keys=('name', 'tool_name'), is_sender=fail, is_alike=fail, is_certain=fail, event=fail)"
     line = f"AGENT = replace(AGENT, marks={marks})" if name == "marks" else f"{name} = fail"
-    module = pine(agent(name), f"\nfrom dataclasses import replace\n{line}\n")
+    module = pine(agent(name), f"\nfrom msgspec.structs import replace\n{line}\n")
     alike = 'return "folder" in payload and "name" in payload'
     return module.replace(alike, f'return payload.get("sender") == "{agent(name)}"')
 

@@ -7,7 +7,6 @@ import io
 import json
 import signal
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 from every import every
 from house import House
 from live import PYTHON
+from msgspec.structs import replace
 from plain import Plain
 
 from tray.cli import run_command

@@ -6,13 +6,13 @@ import itertools
 import json
 import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from desk import wait
 from live import Live, recorded
+from msgspec.structs import replace
 from plain import Plain
 
 from tray.cli import sessions

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from tray.agents.connection import RelayEntry, Site
 from tray.approvals.checks import blocking_problem_of

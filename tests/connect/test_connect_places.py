@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from connect.sites import RELAY, Person, at_zero, tree
+from msgspec.structs import replace
 
 from tray.agents.claude_code import settings_hooks as claude_source
 from tray.agents.starchild import source as starchild_source

@@ -7,13 +7,13 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from connect.sites import Person, at_zero, tree
 from desk import wait
 from house import PRE_TOOL_USE
+from msgspec.structs import replace
 
 from tray import relay_program
 from tray.agents import relay_command, relay_table

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from connect.sites import Person, own_agent_of_kiro, tree
+from msgspec.structs import replace
 
 from tray.agents.registry import AGENTS
 from tray.connect import connectors

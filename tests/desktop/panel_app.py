@@ -10,8 +10,9 @@ import signal
 import sys
 import threading
 import time
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from tray.agents.protocol import spec
 from tray.desktop.artwork import IconState

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from desktop.menu_parts import CLAUDE, LABEL_LIMIT, NOON, OFF, PENDING, RECORD, find, labels, walk
 from tray.desktop.menu import (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from desktop.menu_parts import CLAUDE, NOON, find, labels
 from tray.desktop.menu import (

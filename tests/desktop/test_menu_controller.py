@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 from house import House
+from msgspec.structs import replace
 
 from desktop.test_presenter import RECORD, Hall, labels
 from tray.desktop.clicks import PRESSES

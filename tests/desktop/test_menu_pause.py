@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from desktop.menu_parts import NOON, RECORD, find, labels
 from tray.desktop.menu import (

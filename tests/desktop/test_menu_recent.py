@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from desktop.menu_parts import NOON, RECORD, find
 from tray.desktop.labels import SIGNS, clock

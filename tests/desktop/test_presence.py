@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from desk import Desk, wait
 from every import every
+from msgspec.structs import replace
 
 from desktop.focus.terminals import LONG, Pane, child_pane, front, tmux
 from desktop.logind import logind

@@ -8,9 +8,9 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 if sys.platform != "linux":
     pytest.skip("D-Bus", allow_module_level=True)

@@ -6,12 +6,12 @@ import json
 import time
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import product
 
 import pytest
 from desk.wait import wait
 from house import PRE_TOOL_USE, House
+from msgspec.structs import replace
 
 from tray.agents.protocol import parse
 from tray.app import build_engine
@@ -268,13 +268,10 @@ def test_a_listener_that_fails_costs_no_row(house: House, caplog: pytest.LogCapt
 
 def test_a_fault_of_self_protection_is_in_the_row_of_the_event(house: House) -> None:
     class Unknown(PageAddress):
-        @property
-        def port(self) -> int:
-            raise RuntimeError("no port")
-
-        @port.setter
-        def port(self, number: int) -> None:
-            """It is never known."""
+        def __getattribute__(self, name: str) -> object:
+            if name == "port":
+                raise RuntimeError("no port")
+            return super().__getattribute__(name)
 
     engine = build_engine(
         house.stores, house, house._spawn, EngineOptions(background=house.background, page=Unknown())

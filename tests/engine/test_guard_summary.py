@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from house import House
+from msgspec.structs import replace
 
 from tray.agents.tools import native_names, titles
 from tray.engine import plan

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tray.engine.merge import failed, make_outcome, merge
 from tray.model.decision import HookOutput, Outcome, Rewrite, Status, Target, Verdict

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from tray.agents.registry import AGENTS
 from tray.app.call_audit import AFTER_KINDS

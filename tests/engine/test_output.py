@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from agents.hook_outputs import EVENTS, inner, ran
 from every import every
 from house import House
+from msgspec.structs import replace
 
 from tray.engine.merge import IGNORED, parse_output
 from tray.execution import process
@@ -204,7 +204,7 @@ def test_an_output_over_the_limit_is_a_failure_whatever_its_last_line_is(dialect
 def test_a_text_that_is_the_answer_is_no_failure() -> None:
     guard = hook("shelley", Failure.BLOCK)
 
-    assert parse_output(EVENTS["system"], guard, ran(0, "Be brief.")) == HookOutput()  # the prompt as it was
+    assert parse_output(EVENTS["system"], guard, ran(0, "Be brief.")) == HookOutput(plain=True)  # as it was
     assert parse_output(EVENTS["system"], guard, ran(0, "Be kind.")).rewrite is not None
 
 

@@ -7,13 +7,13 @@ import queue
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from desk import wait
 from house import House
+from msgspec.structs import replace
 
 from tray.engine.plan import EventSearch, matches
 from tray.engine.receive import LARGEST_REPORT, REPORT_MEMORY, CallReports, parse_event

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -10,6 +9,7 @@ from every import every
 from house import House
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tray.engine.record import READ_LIMIT, subject
 from tray.engine.sentence import ENDINGS, decision_ending, event_sentence, sentence

@@ -19,9 +19,9 @@ from tray.paths import locate
 CODE = "import json; from tray.{} import {} as made; print(json.dumps(made({})))"
 DENY = "cat >/dev/null; echo no >&2; exit 2"
 PINE = """
-import dataclasses
+from msgspec.structs import replace
 from tray.agents.registry import AGENTS
-AGENT = dataclasses.replace(next(iter(AGENTS.values())), id="pine", name="Pine")
+AGENT = replace(next(iter(AGENTS.values())), id="pine", name="Pine")
 """
 
 

@@ -7,10 +7,11 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from notify.samples import alert
 
 from tray.notify.alert import Alert, AlertClass, Urgency

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import pytest
 from every import every
+from msgspec.structs import replace
 
 from tray import settings
 from tray.approvals.controls import TERMINAL
@@ -185,7 +185,7 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
     (
         "ask that could not be carried",
         bash(),
-        dataclasses.replace(said(Verdict.ASK, "sure?"), verdict=Verdict.DENY),
+        replace(said(Verdict.ASK, "sure?"), verdict=Verdict.DENY),
         AlertClass.BLOCKED,
         "Bash · rm -rf build/ · blocked by guard: sure?",
     ),
@@ -305,7 +305,7 @@ def test_a_guard_that_failed_and_stopped_nothing_is_a_critical_alert() -> None:
 def test_a_call_that_another_hook_refused_was_not_let_through() -> None:
     deny = said(Verdict.DENY, "no", "other")
 
-    found = alerts(X_CODE, dataclasses.replace(deny, outcomes=(*deny.outcomes, MISSING)))
+    found = alerts(X_CODE, replace(deny, outcomes=(*deny.outcomes, MISSING)))
 
     assert [(alert.cls, alert.urgency) for alert in found] == [
         (AlertClass.BLOCKED, Urgency.NORMAL),
@@ -316,7 +316,7 @@ def test_a_call_that_another_hook_refused_was_not_let_through() -> None:
 def test_a_call_that_another_hook_asks_about_was_not_let_through() -> None:
     ask = said(Verdict.ASK, "sure?", "other")
 
-    found = alerts(bash(), dataclasses.replace(ask, outcomes=(*ask.outcomes, MISSING)))
+    found = alerts(bash(), replace(ask, outcomes=(*ask.outcomes, MISSING)))
 
     assert [(alert.cls, alert.urgency) for alert in found] == [
         (AlertClass.ASKED, Urgency.CRITICAL),
@@ -330,7 +330,7 @@ def test_a_rewrite_names_its_author_and_is_not_told_when_the_call_was_denied() -
     decision = Decision(rewrite=rewrite, outcomes=(author,))
 
     assert only(bash(), decision).body == "Bash · rm -rf build/ · rewritten by tidy"
-    denied = alerts(bash(), dataclasses.replace(decision, verdict=Verdict.DENY, reason="x"))
+    denied = alerts(bash(), replace(decision, verdict=Verdict.DENY, reason="x"))
     assert [alert.cls for alert in denied] == [AlertClass.BLOCKED]
 
 
@@ -389,7 +389,7 @@ HOSTILE = [
 
 @every("text", HOSTILE)
 def test_hostile_text_reaches_no_alert_as_it_is(text: str) -> None:
-    decision = dataclasses.replace(said(Verdict.DENY, text, hook=text), notes=(text,))
+    decision = replace(said(Verdict.DENY, text, hook=text), notes=(text,))
     events = [stop(message=text, cwd=f"/x/{text}"), notification("", text, title=text), stop(problem=text), bash()]
     found = [alert for event in events for alert in alerts(event, decision) + alerts(event, NOTHING)]
     found += [policy.approval_pending(text, text, text), policy.hook_changed(text), policy.switched(text, text)]

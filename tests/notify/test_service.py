@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from house import House
+from msgspec.structs import replace
 
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
 from tray.model.decision import RAN_BESIDE, Decision, Outcome, Record, Rewrite, SkipReason, Status, Target, Verdict

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 import re
 from datetime import datetime
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from every import every
+from msgspec.structs import replace
 from notify.samples import alert
 
 from tray.notify import policy
@@ -99,7 +99,7 @@ def test_what_no_longer_waits_for_the_user_is_not_counted_when_a_snooze_ends(
         policy.approval_pending(name, "tool_before", "1a2b", key=name) for name in ("guard", "second", "third")
     ]
     throttle.snooze(3600)
-    throttle.offer([*pending, dataclasses.replace(pending[0], body="other bytes")])
+    throttle.offer([*pending, replace(pending[0], body="other bytes")])
 
     throttle.withdraw({pending[0].key, pending[1].key})
     throttle.snooze(None)
@@ -196,7 +196,7 @@ def test_quiet_hours(hours: QuietHours | None, now: str, until: str | None) -> N
 def test_what_stands_apart_waits_and_is_folded_into_no_summary(throttle: Throttle, clock: Clock) -> None:
     throttle.snooze(60)
     broken = alert(cls=AlertClass.INFORMATION, key="config", apart=True)
-    throttle.offer([ended("api"), ended("api"), broken, dataclasses.replace(broken, body="anew")])
+    throttle.offer([ended("api"), ended("api"), broken, replace(broken, body="anew")])
     waiting = throttle.count
     clock.now += 61
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from every import every
+from msgspec.structs import replace
 from protection.test_self_protection import PLACES, event
 from protection.test_shell_calls import ORDINARY, ORDINARY_TOOLS
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from every import every
+from msgspec.structs import replace
 from protection.test_self_protection import PLACES, event
 
 from tray.model.decision import Verdict

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from every import every
 from house import House
+from msgspec.structs import replace
 from protection.test_self_protection import PLACES, event
 
-from tray.lazy_dataclass import replace
 from tray.model.decision import Verdict
 from tray.protection.self_protection import Protection
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from every import every
+from msgspec.structs import replace
 from protection.test_self_protection import event
 
 from tray.model.decision import Verdict

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 from house import House
+from msgspec.structs import replace
 
 from tray.agents import protocol
 from tray.agents.registry import AGENTS

@@ -4,13 +4,13 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from every import every
+from msgspec.structs import replace
 
 from tray.approvals.guarded_settings import guarded_settings
 from tray.errors import ConfigError

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 
 import pytest
 from desk import wait
+from msgspec.structs import replace
 
 from tray.errors import StoreError
 from tray.model.decision import Answer, Record, Verdict

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tray.errors import StoreError
 from tray.model.decision import Verdict

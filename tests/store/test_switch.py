@@ -6,10 +6,10 @@ import signal
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 
 import pytest
 from desk import wait
+from msgspec.structs import replace
 
 from tray.errors import StoreError
 from tray.model.decision import Gate

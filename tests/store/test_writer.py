@@ -10,11 +10,11 @@ import sys
 import threading
 import time
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from desk import wait
+from msgspec.structs import replace
 from store.writing import ROW, append, locked
 from threadless import no_thread_left
 
@@ -25,7 +25,7 @@ from tray.store.writer import MAX_ROWS, Committed
 LONG = 60.0  # seconds
 APPENDER = """
 import pathlib, sys
-from dataclasses import replace
+from msgspec.structs import replace
 from tests.store.writing import ROW
 from tray.store.db import open_db
 from tray.store.journal import Journal

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 from desk import wait
+from msgspec.structs import replace
 from store.writing import ROW, append, locked
 
 from tray.store.db import Database
@@ -18,12 +18,11 @@ from tray.store.retention import Retention, RetentionLimits
 from tray.store.writer import BATCH_ROWS
 
 
-@dataclass(frozen=True)
-class Watched(Database):
+class Watched(Database, frozen=True):
     """Notes each statement, and whether a transaction of Python's was open when it began."""
 
-    seen: list[tuple[str, bool]] = field(default_factory=list)
-    told: list[Callable[[str], None]] = field(default_factory=list)
+    seen: list[tuple[str, bool]] = []
+    told: list[Callable[[str], None]] = []
 
     def open(self, *, busy: float | None = None, mode: str = "rw") -> sqlite3.Connection:
         connection = super().open(busy=busy, mode=mode)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tray.model.decision import Record, Verdict
 from tray.store.db import Database

@@ -6,9 +6,10 @@ import os
 import random
 import signal
 import sys
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from torture.frame import Tally
 from torture.rows import ROW, child, ids, rest, whole

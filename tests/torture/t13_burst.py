@@ -8,10 +8,10 @@ import threading
 import time
 from collections import Counter, deque
 from contextlib import closing, suppress
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
+from msgspec.structs import replace
 from store.writing import locked
 
 from torture.frame import Tally

@@ -11,9 +11,10 @@ import signal
 import sys
 import time
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from torture.frame import Tally
 from torture.rows import ROW, child, ids, rest

@@ -6,11 +6,11 @@ import argparse
 import html
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
 from house import PRE_TOOL_USE
+from msgspec.structs import replace
 
 from torture.frame import Tally
 from tray.agents.protocol import parse

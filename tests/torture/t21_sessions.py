@@ -10,12 +10,13 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from house import PRE_TOOL_USE, House
 from ipc.server_bench import answer
+from msgspec.structs import replace
 
 from torture import event_server
 from torture.frame import Tally

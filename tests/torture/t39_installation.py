@@ -6,12 +6,12 @@ import itertools
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from execution.test_isolation import DENY, Environment
 from house import House
+from msgspec.structs import replace
 from protection.test_environments import DEVELOPMENT
 from protection.test_self_protection import event
 

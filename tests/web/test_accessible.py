@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from chromium import Page
 from firefox import TAB, Firefox, firefox
+from msgspec.structs import replace
 from web.browsing import address, keep, kept, problems
 from web.site import Site
 from web.test_board import WAITS, WORKS

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import urllib.parse
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
 from chromium import Chromium, Page
+from msgspec.structs import replace
 from web.attacker import ATTACKS, REBOUND, Attacker, attacker_site
 from web.browsing import keep
 from web.careless import SECRET, careless_server

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import pytest
 from chromium import Chromium, Page
 from house import PRE_TOOL_USE
+from msgspec.structs import replace
 from web.site import Site, found, status
 
 from tray.model.session import Session, SessionState

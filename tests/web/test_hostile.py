@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 import urllib.parse
-from dataclasses import replace
 
 from chromium import Chromium, Page
+from msgspec.structs import replace
 from web.browsing import keep
 from web.hostile import TEXTS, texts
 from web.site import ROW, Site

@@ -6,13 +6,13 @@ import os
 import socket
 import sqlite3
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from house import House
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from store.writing import write
 from web.site import ROW
 
@@ -40,12 +40,12 @@ def records(draw: st.DrawFn) -> Record:
     )  # fmt: skip
 
 
-FIELDS = st.sampled_from([*filters.DecisionFilter().__slots__])
+FIELDS = st.sampled_from(filters.DecisionFilter.__struct_fields__)
 
 
 @given(
     st.lists(records(), min_size=1, max_size=4),
-    st.dictionaries(st.sampled_from([*filters.DecisionFilter().__slots__]), WORDS | st.sampled_from(VERDICTS)),
+    st.dictionaries(st.sampled_from(filters.DecisionFilter.__struct_fields__), WORDS | st.sampled_from(VERDICTS)),
 )
 def test_news_fit_a_filter_exactly_when_the_journal_finds_them(found: list[Record], query: dict[str, str]) -> None:
     wanted = filters.parse(query)

@@ -6,12 +6,12 @@ import html
 import json
 import re
 import time
-from dataclasses import replace
 
 import pytest
 from agents.foreign_payloads import before_tool
 from chromium import Page
 from desk import wait
+from msgspec.structs import replace
 from web.browsing import address, focus, keep, kept, problems
 from web.site import ROW, Site, status
 
@@ -27,7 +27,7 @@ DENYING = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; 
 
 
 def record(number: int, **words: object) -> Record:
-    return replace(ROW, id=f"{number:032x}", at=time.time() - 100 + number, **words)  # type: ignore[arg-type]
+    return replace(ROW, id=f"{number:032x}", at=time.time() - 100 + number, **words)
 
 
 def listed(page: Page) -> list[str]:

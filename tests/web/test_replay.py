@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import threading
-from dataclasses import replace
 
 import pytest
 from chromium import Page
 from desk import wait
+from msgspec.structs import replace
 from web.browsing import address, focus, keep, kept, problems
 from web.site import ROW, Site, status
 

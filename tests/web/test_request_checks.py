@@ -8,9 +8,9 @@ import re
 import socket
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from web.browsing import keep
 from web.careless import careless_server
 from web.site import FORM, ROW, Site, status, token

@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from tray.lazy_dataclass import dataclass, field
+import msgspec
+
 from tray.lazy_modules import Protocol
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Verdict
 from tray.model.event import Capability, Event, EventSpec, RelayRequest, Tool
@@ -92,12 +93,11 @@ class HookImporter(Protocol):
     def has_imported(self, site: Site) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
-class NativeTool:
+class NativeTool(msgspec.Struct, frozen=True):
     """One agent's name for a tool, and its names for those argument keys that differ from the canonical ones."""
 
     name: str
-    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # Hooktray writes the first one
+    keys: Mapping[str, tuple[str, ...]] = {}  # Hooktray writes the first one
     others: tuple[str, ...] = ()  # names of further tools of the agent that do the same
     patch: str = ""  # the key of its input, where that is a patch
 
@@ -122,8 +122,7 @@ def no_options(site: Site, files: Sequence[str]) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Marks:
+class Marks(msgspec.Struct, frozen=True, kw_only=True):
     """How to recognise which agent sent a payload. Only keys at the top level of a payload count.
 
     `is_sender` returns whether only this agent can have sent the payload. It is called only for payloads that have
@@ -147,8 +146,7 @@ class Marks:
     neutral: Callable[[str], bytes] = no_answer  # by event; only for an agent that is not supported
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placeholders:
+class Placeholders(msgspec.Struct, frozen=True, kw_only=True):
     """A hook format's names for these values; "" where it has none."""
 
     plugin: str = ""  # the plugin's folder
@@ -162,16 +160,14 @@ class Placeholders:
 Verdicts = Mapping[str, Mapping["Any", Verdict]]  # for each key of an answer: what its text or boolean means
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerWords:
+class AnswerWords(msgspec.Struct, frozen=True, kw_only=True):
     """The keys of an answer in one hook format, and which of them carry a verdict."""
 
     keys: frozenset[str] | None = None  # None: not known
-    verdicts: Verdicts = field(default_factory=dict)
+    verdicts: Verdicts = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookRules:
+class HookRules(msgspec.Struct, frozen=True, kw_only=True):
     """How hooks that were written for one agent differ from others."""
 
     sequential: bool = False  # hooks of one source run one after another, and the first refusal ends the sequence
@@ -197,8 +193,7 @@ class HookRules:
     main_agent: Callable[[Payload], str] | None = None  # the kind of agent that the whole session was started as
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormFormat:
+class FormFormat(msgspec.Struct, frozen=True, kw_only=True):
     """An agent's own questions to its user, where an answer of ours can answer them.
 
     `read` returns the form that an event puts to the user, if it puts one. `fill` returns its answers as the rewrite
@@ -209,8 +204,7 @@ class FormFormat:
     fill: Callable[[Event, Answers], Rewrite]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProtectedFiles:
+class ProtectedFiles(msgspec.Struct, frozen=True, kw_only=True):
     """Files that an agent's tools may not change, because they decide which hooks run."""
 
     kind: str  # as people read it: "a hook setting of Claude Code"
@@ -219,8 +213,7 @@ class ProtectedFiles:
     beside: tuple[str, ...] = ()  # another name is not enough: only with one of these files in the same folder
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellTexts:
+class ShellTexts(msgspec.Struct, frozen=True, kw_only=True):
     """Texts for the model whose shell lines the agent runs by itself; a change that adds some is asked about."""
 
     files: re.Pattern[str]  # of a whole path in lower case with forward slashes
@@ -237,8 +230,7 @@ ENVELOPE = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownAgent:
+class KnownAgent(msgspec.Struct, frozen=True, kw_only=True):
     """An agent whose payloads and processes Hooktray recognises, and whose settings it protects."""
 
     id: str  # in settings, commands and the journal: "x-code"
@@ -252,14 +244,14 @@ class KnownAgent:
     without_hooks: re.Pattern[str] | None = None  # matches one or two arguments that do it in another form
     adds_plugins: re.Pattern[str] | None = None  # arguments, one a line, that add code for its events
     headless: re.Pattern[str] | None = None  # of an argument with which it runs without a user
-    headless_marks: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  # variables that say the same
+    headless_marks: Mapping[str, re.Pattern[str]] = {}  # variables that say the same
     home_variable: str = ""  # of the environment; names another folder than its usual one
     protected: tuple[ProtectedFiles, ...] = ()
     protected_in_home: tuple[ProtectedFiles, ...] = ()  # below the folder that `home_variable` names
     shell_texts: ShellTexts | None = None
     settings_files: tuple[str, ...] = ()  # examples of `protected`, below a home or a project
     # Patterns of protected TOML and YAML files -> the members, at any depth, that a tool may not change in them.
-    guarded_members: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    guarded_members: Mapping[str, re.Pattern[str]] = {}
     path_words: tuple[str, ...] = ()  # each path of `protected` contains one; in lower case
 
 
@@ -278,20 +270,19 @@ def is_headless(agent: KnownAgent, environment: Variables, command: Sequence[str
     return own is not None and agent.headless is not None and any(map(agent.headless.fullmatch, command[own + 1 :]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent(KnownAgent):
+class Agent(KnownAgent, frozen=True, kw_only=True):
     """An agent whose hooks Hooktray runs. A field that is left out means that the agent has no such thing."""
 
     events: Mapping[str, EventSpec]  # by native name, in alphabetical order
     protocol: AgentProtocol
     envelope: frozenset[str] = ENVELOPE
     default_can: Capability = Capability.NOTHING  # what its hooks can answer to an event that it does not have
-    extra_can: Mapping[str, Capability] = field(default_factory=dict)  # what hooks can answer beyond `can`, by event
-    tools: Mapping[str, NativeTool] = field(default_factory=dict)  # by canonical name; the others have that name
-    older_tools: Mapping[str, str] = field(default_factory=dict)  # earlier names of tools, which matchers still take
-    matcher_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # more names of a tool, by its own
+    extra_can: Mapping[str, Capability] = {}  # what hooks can answer beyond `can`, by event
+    tools: Mapping[str, NativeTool] = {}  # by canonical name; the others have that name
+    older_tools: Mapping[str, str] = {}  # earlier names of tools, which matchers still take
+    matcher_names: Mapping[str, tuple[str, ...]] = {}  # more names of a tool, by its own
     # By a tool's name: further canonical tools whose work it does, so that other agents' hooks run for it.
-    also_does: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    also_does: Mapping[str, tuple[str, ...]] = {}
     rules: HookRules = HookRules()
     answers: AnswerWords = AnswerWords()
     forms: FormFormat | None = None

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.edit.backups import CONNECTIONS, Backup, Backups
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.edit.json_edit import is_blank
 from tray.edit.merge import merge
 from tray.edit.yaml_edit import append, items, remove
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.hook import Hook
 from tray.paths import Paths
 
@@ -22,15 +24,14 @@ FindProblem = Callable[[Hook], str]  # why a hook could not run below us; "" whe
 PROBE_EVENT = "HooktrayProbe"  # an event that no hook is for
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class Site(msgspec.Struct, frozen=True, kw_only=True):
     """Where to look: the user's home and environment, the folder they are in, our own places."""
 
     paths: Paths
     relay: tuple[str, ...]  # up to AGENT [EVENT]
     home: Path
     cwd: Path
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = {}
     scope: str = "user"  # of Claude Code; "" = wherever our entries are
     workspace: str = ""  # of Starchild
     now: str = ""  # ISO 8601
@@ -50,16 +51,14 @@ class Site:
         return self.cwd / named if named else self.home.joinpath(*usual)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Changes to make, all or none; notes for the user."""
 
     changes: tuple[FileChange, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelayEntry:
+class RelayEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One of our entries in an agent's settings: the event, and how the agent starts it."""
 
     event: str
@@ -70,8 +69,7 @@ class RelayEntry:
     up_to_date: bool = True  # `connect` would write the same today
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryContent:
+class EntryContent(msgspec.Struct, frozen=True, kw_only=True):
     """One of our entries in full, as the agent reads it.
 
     `conditions` decide when the agent runs it: its group's matcher. `handler` is what the agent runs then.
@@ -79,7 +77,7 @@ class EntryContent:
 
     event: str  # "" = what registers all of them
     handler: Mapping[str, Any]
-    conditions: Mapping[str, Any] = field(default_factory=dict)
+    conditions: Mapping[str, Any] = {}
 
 
 def other_files(site: Site, agent: str, own: Path) -> tuple[Path, ...]:

@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents import wire
 from tray.agents.agent import Marks, NativeTool, Payload, ProtectedFiles
 from tray.agents.claude_shape import CAPITALISED, claude_shaped, shaped_marks
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, RefusalStyle
-from tray.lazy_dataclass import dataclass, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
@@ -77,8 +78,7 @@ SHAPE = ClaudeShape(
 )
 
 
-@dataclass(frozen=True)
-class DroidProtocol(ShapedProtocol):
+class DroidProtocol(ShapedProtocol, frozen=True):
     """Refuses a tool in both ways, because another hook's allow may come first."""
 
     def render(self, event: Event, decision: Decision) -> Answer:

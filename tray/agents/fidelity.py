@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import msgspec
+
 from tray.agents.protocol import TARGETS, VERDICTS
 from tray.agents.registry import AGENTS
-from tray.lazy_dataclass import dataclass
 from tray.model.decision import Target, Verdict
 from tray.model.event import Capability, Event, EventSpec
 
@@ -22,8 +23,7 @@ ABILITIES: dict[str, Capability] = {
 STRICTER = frozenset({Verdict.ASK.word, "stop", *(f"rewrite {target.value}" for target in Target)})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FidelityRow:
+class FidelityRow(msgspec.Struct, frozen=True, kw_only=True):
     """One event of one agent. `after_the_fact`: its refusal reaches the model and withholds nothing."""
 
     agent: str
@@ -38,8 +38,7 @@ class FidelityRow:
     hook_event_names: Mapping[str, str]  # the event's name by the dialect of the hook
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FidelityPair:
+class FidelityPair(msgspec.Struct, frozen=True, kw_only=True):
     """What becomes of all that a hook of one dialect can say of one agent's event."""
 
     agent: str

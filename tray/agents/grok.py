@@ -15,13 +15,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from tray.agents import wire
 from tray.agents.agent import ENVELOPE, Marks, NativeTool, Payload, ProtectedFiles, part
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape
-from tray.lazy_dataclass import dataclass, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest
@@ -112,8 +113,7 @@ SHAPE = ClaudeShape(
 )
 
 
-@dataclass(frozen=True)
-class GrokProtocol(ShapedProtocol):
+class GrokProtocol(ShapedProtocol, frozen=True):
     """Grok reads only a refusal from a hook that fails, and requires the call's description in a new input."""
 
     def event_name(self, payload: Payload) -> str:

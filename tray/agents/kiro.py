@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents import lenient, wire
 from tray.agents.agent import AnswerWords, Connector, HookReader, Marks, NativeTool, Payload, ProtectedFiles
 from tray.agents.claude_shape import UNCAPITALISED, claude_shaped
@@ -19,7 +21,6 @@ from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, RefusalStyle
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Answer, Decision, HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
@@ -59,8 +60,7 @@ FILE = SettingsFile(
 )
 
 
-@dataclass(frozen=True)
-class KiroProtocol(ShapedProtocol):
+class KiroProtocol(ShapedProtocol, frozen=True):
     """What its hooks print is text."""
 
     def render(self, event: Event, decision: Decision) -> Answer:
@@ -82,7 +82,7 @@ class KiroProtocol(ShapedProtocol):
 def _connector() -> Connector:
     from tray.agents.claude_shape.connector import ShapedConnector
 
-    class KiroConnector(ShapedConnector):
+    class KiroConnector(ShapedConnector, frozen=True):
         """Adds our entries to every agent that its user has: no file is for all of them."""
 
         def settings_paths(self, site: Site) -> tuple[Path, ...]:

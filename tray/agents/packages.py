@@ -11,10 +11,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents.agent import Agent, is_uncertain
 from tray.errors import PACKAGE_ERRORS, AgentError
 from tray.files import content
-from tray.lazy_dataclass import dataclass, field, replace
 from tray.text import sanitise
 
 if TYPE_CHECKING:
@@ -25,8 +27,7 @@ ID = r"[a-z][a-z0-9-]*"
 SHOWN = 200  # characters of a package's text that are shown
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokenAgent:
+class BrokenAgent(msgspec.Struct, frozen=True, kw_only=True):
     """An agent that cannot be used: its package, the problem, and the remedy."""
 
     agent: str
@@ -39,12 +40,11 @@ class BrokenAgent:
         return f"the package {self.package} brings an agent that cannot be used: {self.problem}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackagedAgents:
+class PackagedAgents(msgspec.Struct, frozen=True, kw_only=True):
     """The usable agents of packages by id, the name and version of each one's package, and the unusable agents."""
 
-    agents: Mapping[str, Agent] = field(default_factory=dict)
-    packages: Mapping[str, str] = field(default_factory=dict)
+    agents: Mapping[str, Agent] = {}
+    packages: Mapping[str, str] = {}
     broken: tuple[BrokenAgent, ...] = ()
 
 

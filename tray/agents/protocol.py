@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents import patches, wire
 from tray.agents.agent import Agent, Payload
 from tray.agents.registry import AGENTS
 from tray.errors import PACKAGE_ERRORS, AgentError
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Target, Verdict
 from tray.model.event import STOP_KINDS, AgentEvents, Capability, Event, EventKind, EventSpec, RelayRequest
 from tray.model.form import Answers, Form
@@ -56,14 +58,10 @@ def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None
             event = agent.protocol.parse(request, name, payload)
         except PACKAGE_ERRORS as error:
             event = _failed_event(request, AGENTS.failure(agent.id, "parse", error).message, name)
-    # It is still private, so it may be written to; `replace` would take longer than all the rest here.
-    if event.kind is EventKind.TOOL_BEFORE and event.tool is None and not event.problem:
-        object.__setattr__(event, "problem", NO_TOOL)  # every guard of the event is asked, as in the relay
-    if ledger:
-        object.__setattr__(event, "ledger", ledger)
-    if request.parent:
-        object.__setattr__(event, "parent", request.parent)
-    return event
+    problem = event.problem
+    if event.kind is EventKind.TOOL_BEFORE and event.tool is None and not problem:
+        problem = NO_TOOL  # every guard of the event is asked, as in the relay
+    return replace(event, problem=problem, ledger=ledger, parent=request.parent)
 
 
 def parse_payload(request: RelayRequest) -> Payload:
@@ -237,8 +235,7 @@ def answered(event: Event, decision: Decision, answers: Answers) -> Decision:
     return replace(decision, verdict=verdict, rewrite=rewrite)
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(msgspec.Struct, frozen=True):
     """Law 2: what an event cannot carry becomes stricter, never looser, with an adjustment.
 
     What one event can carry, and why it cannot carry this rewrite; `subject` names it in a sentence.

@@ -22,13 +22,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 
+import msgspec
+
 from tray.agents import overview, wire
 from tray.agents.agent import KnownAgent, Payload, Variables, senders_by_key, senders_by_transcript
 from tray.agents.protocol import neutral as own_neutral
 from tray.agents.protocol import sample, spec
 from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
 from tray.errors import PACKAGE_ERRORS, AgentError
-from tray.lazy_dataclass import dataclass
 from tray.model.decision import EMPTY_ANSWER, Answer, SkipReason
 from tray.model.event import TEST_VARIABLE
 
@@ -45,8 +46,7 @@ FOREIGN_KEYS = frozenset(
 AMBIGUOUS = frozenset({"conversation_id"})  # Cursor's comes with marks of its own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecognisedCaller:
+class RecognisedCaller(msgspec.Struct, frozen=True, kw_only=True):
     """A caller that is not the agent in the command. Its own protocol answers if `skip_reason` is None."""
 
     agent: str
@@ -58,8 +58,7 @@ class RecognisedCaller:
     cwd: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkTable:
+class MarkTable(msgspec.Struct, frozen=True, kw_only=True):
     """The ids of agents by the keys of their payloads, and by the names of their transcripts."""
 
     by_key: Mapping[str, tuple[str, ...]]

@@ -12,9 +12,10 @@ from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.agents import lenient, wire
 from tray.agents.registry import AGENTS, CANONICAL, OWN_FORMAT
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Verdict
 from tray.model.event import STOP_KINDS, Event
@@ -73,16 +74,14 @@ FIRST_KEY = lazy_pattern(r"""\{\s*["']?([A-Za-z_]\w*)["']?\s*[:=]""")
 BROKEN_REASON = lazy_pattern(r"""["']?\w*(?:reason|message)["']?\s*:\s*"(.*?)"\s*(?:\}|,\s*["'\n]|$)""", re.I | re.S)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """An object in an output, and its text."""
 
     fields: Mapping[str, Any]
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class EventCopy:
+class EventCopy(msgspec.Struct, frozen=True):
     """The event as the hook reads it. Parts of it that the hook prints are not the hook's answer."""
 
     roots: tuple[Any, ...]  # the hook's input, and the agent's payload

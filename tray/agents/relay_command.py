@@ -9,9 +9,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
+import msgspec
+
 from tray.agents.registry import AGENTS
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
 from tray.paths import Paths
 
@@ -22,14 +23,13 @@ CMD_UNSAFE = lazy_pattern(r'["%^&|<>!\r\n]')  # for cmd.exe, in quotes or out of
 SHIM_START = "#!/bin/sh\n# Written by `hooktray connect`; `hooktray disconnect` takes it away.\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelayCommand:
+class RelayCommand(msgspec.Struct, frozen=True, kw_only=True):
     """One of our commands, parsed; `required_files` holds its program."""
 
     agent: str
     event: str = ""
     state_folder: str = ""  # the folder that it leads to; "" = from the agent's environment
-    required_files: tuple[str, ...] = field(default=(), compare=False)
+    required_files: tuple[str, ...] = ()
 
 
 def relay_argv(paths: Paths) -> tuple[str, ...]:

@@ -37,12 +37,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents import wire
 from tray.agents.agent import KnownAgent
 from tray.agents.protocol import neutral, parse, render, sample, spec
 from tray.agents.registry import AGENTS, BUILT_IN, UNSUPPORTED
 from tray.errors import PACKAGE_ERRORS, AgentError
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, EventKind, RelayRequest
 from tray.model.hook import Failure, Guard
@@ -67,8 +69,7 @@ ONLY, EXCEPT = "only", "except"
 ANY = "*"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableContent:
+class TableContent(msgspec.Struct, frozen=True, kw_only=True):
     """What the table of the installed relay has beside the agents' answers."""
 
     state: str

@@ -10,15 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents.connection import Extracted, FindProblem, Plan, RelayEntry, Site, source_change
 from tray.edit.file_changes import File, FileChange, MovedHooks, read_state, resolve_links
 from tray.edit.json_edit import is_blank
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass, replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsImporter:
+class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
     """Plans the move of one agent's hooks.
 
     `extract` returns the text that stays, the text that moves, how many hooks move, and why each other one stays.

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents import patches
 from tray.agents.agent import NativeTool
 from tray.agents.registry import AGENTS, CANONICAL, hook_rules
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.event import Tool
 from tray.text.words import word_set
 
@@ -30,8 +32,7 @@ CANONICAL_NAMES = word_set(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Translation:
+class Translation(msgspec.Struct, frozen=True, kw_only=True):
     """What another agent calls a tool and its arguments."""
 
     name: str

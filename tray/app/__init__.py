@@ -12,11 +12,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
 import tray
 from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineListener, EngineOptions, EngineState, RecordSink, Spawn
 from tray.execution.hook_runs import HookRuns
-from tray.lazy_dataclass import dataclass, replace
 from tray.paths import Paths
 from tray.protection.protected_paths import SITE_NAMES, Environments, ProtectedPaths, agent_homes, find_environments
 from tray.store.copies import Copies
@@ -38,8 +40,7 @@ HOOK_RUNS = "hook-runs"  # the folder of the hooks that one-shot engines run
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stores:
+class Stores(msgspec.Struct, frozen=True, kw_only=True):
     """What is kept on disk."""
 
     database: Database

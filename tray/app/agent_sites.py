@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+import msgspec
+
 from tray.agents import relay_command
 from tray.agents.connection import Site
 from tray.agents.registry import UNSUPPORTED
@@ -17,7 +19,6 @@ from tray.connect import connectors, record_present
 from tray.edit.backups import CONNECTIONS
 from tray.engine.needed_events import needed_events
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass
 from tray.model.decision import SkipReason
 from tray.model.hook import ApprovalState, Hook
 from tray.paths import Paths
@@ -40,8 +41,7 @@ class UnsupportedRow(TypedDict):
     supported: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsupportedAgent:
+class UnsupportedAgent(msgspec.Struct, frozen=True, kw_only=True):
     """An agent whose protocol Hooktray does not have, and which lately ran the hooks of another agent."""
 
     agent: str

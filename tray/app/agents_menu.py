@@ -8,13 +8,14 @@ import time
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents.registry import AGENTS
 from tray.app.connect_service import ConnectPreview, ConnectService
 from tray.app.entry_watch import EntryWatch
 from tray.desktop.menu import MenuAgent, MenuPreview
 from tray.errors import HooktrayError
 from tray.language import say
-from tray.lazy_dataclass import replace
 
 if TYPE_CHECKING:
     from tray.app.checks.agent_status import AgentStatus

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+import msgspec
+
 from tray.approvals.catalog import HookCatalog
-from tray.lazy_dataclass import dataclass
 from tray.model.event import Event
 from tray.notify.alert import mute_classes
 from tray.notify.alert_gate import Look, prove_nothing
@@ -14,8 +15,7 @@ from tray.store.ledger import Ledger, LedgerState
 from tray.store.switch import Switch, SwitchState
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlertPorts:
+class AlertPorts(msgspec.Struct, frozen=True, kw_only=True):
     """Called from any thread. Two texts are the name of an agent and the id of one of its sessions."""
 
     settings: Callable[[], Settings]
@@ -35,8 +35,7 @@ class AlertPorts:
     spawn: Callable[[Callable[[], object]], bool] = lambda work: False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlertActions:
+class AlertActions(msgspec.Struct, frozen=True, kw_only=True):
     """Called on the thread of the alerts. None of them loosens a gate; by default each does nothing."""
 
     show_review: Callable[[str, str], None] = lambda key, digest: None

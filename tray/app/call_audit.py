@@ -16,6 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents.registry import AGENTS
 from tray.agents.relay_table import ANSWERED_ALONE
 from tray.app.unjudged_calls import UnjudgedAnnouncer
@@ -23,7 +26,6 @@ from tray.edit.backups import CONNECTIONS
 from tray.engine.gates import COMPACTED
 from tray.errors import StoreError
 from tray.language import count, say
-from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Decision, Record, Verdict
 from tray.model.event import PROBE_PREFIX, Event, EventKind
@@ -58,13 +60,12 @@ class AuditAnnouncer(UnjudgedAnnouncer, Protocol):
     def shows_input(self) -> bool: ...
 
 
-@dataclass(slots=True, eq=False)
-class _Tally:
+class _Tally(msgspec.Struct, eq=False):
     """The unjudged calls found in one session."""
 
     calls: int = 0
     denied: int = 0
-    shown: list[str] = field(default_factory=list)  # the first ones, as the notification shows them
+    shown: list[str] = []  # the first ones, as the notification shows them
 
 
 class CallAudit:

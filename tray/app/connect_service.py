@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
 from tray.app import installed_relay
@@ -17,7 +20,6 @@ from tray.connect.hook_import import import_reminder
 from tray.connect.summary import summary
 from tray.edit.diff import diff
 from tray.language import say
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import Hook
 from tray.paths import Paths
 from tray.text import printable
@@ -26,8 +28,7 @@ if TYPE_CHECKING:
     from tray.app.checks.agent_status import AgentStatus, IsRecorded, LastEvents
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectPreview:
+class ConnectPreview(msgspec.Struct, frozen=True, kw_only=True):
     """What connecting or disconnecting one agent would write: in a line and in full; `plan` is applied."""
 
     agent: str

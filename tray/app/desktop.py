@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from tray.app.agent_sites import hooks_in_question, recorded_sessions
 from tray.app.agents_menu import AgentsMenu
 from tray.app.alert_controller import AlertController
@@ -35,14 +37,12 @@ from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
 from tray.engine.sentence import tool_text
 from tray.engine.user_questions import UserQuestion
-from tray.lazy_dataclass import dataclass
 from tray.model.event import Event
 from tray.model.session import Session
 from tray.web.page import QUESTION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DesktopPorts:
+class DesktopPorts(msgspec.Struct, frozen=True, kw_only=True):
     """What the menu gets from other parts of the tray; called on the presenter's thread, to which `post` leads."""
 
     post: Callable[[Callable[[], None]], None]

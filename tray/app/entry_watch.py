@@ -14,13 +14,15 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
 from tray.connect import LOCK, apply_connect, connectors, lock_connections
 from tray.edit.backups import CONNECTIONS
 from tray.errors import HooktrayError, StoreError
 from tray.language import say
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.event import EventKind
 from tray.store.ledger import Ledger, LedgerAction
 
@@ -41,8 +43,7 @@ Stamp = tuple[str, int, int, int, int, int]
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryChange:
+class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
     """How one agent's entries differ from what `connect` wrote. `digest` is the same for the same state."""
 
     agent: str

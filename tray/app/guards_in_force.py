@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection, Iterable
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents import relay_table
 from tray.agents.relay_table import TableContent
 from tray.engine.guard_summary import guards
 from tray.files import user_file
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import Failure, Guard
 from tray.paths import Paths
 from tray.store.db import Database
@@ -24,8 +26,7 @@ from tray.store.switch import Switch
 USUAL_WITHOUT_TRAY = "once"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardSources:
+class GuardSources(msgspec.Struct, frozen=True, kw_only=True):
     """What guards depend on. `waiting` has the names of the hooks that wait for the user; None = not known."""
 
     database: Database

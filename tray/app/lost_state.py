@@ -13,6 +13,8 @@ import sys
 import time
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.app.file_watch import FolderWatch
@@ -24,7 +26,6 @@ from tray.edit.backups import CONNECTIONS
 from tray.errors import HooktrayError, StoreError
 from tray.files import Identity
 from tray.language import say
-from tray.lazy_dataclass import replace
 from tray.store.db import begin_anew
 from tray.store.lost_guards import LostGuards
 from tray.store.set_aside import MARKER_SUFFIX

@@ -8,8 +8,9 @@ import stat
 import sys
 from pathlib import Path
 
+import msgspec
+
 from tray.files import content
-from tray.lazy_dataclass import dataclass
 
 ELF_HEAD = 20  # bytes: up to the processor that a program is for
 
@@ -39,8 +40,7 @@ REMEDIES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelayProblem:
+class RelayProblem(msgspec.Struct, frozen=True, kw_only=True):
     """`place` is the file; `detail` the state folder that the table names instead of ours."""
 
     cause: RelayCause

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from msgspec.structs import replace
+
 from tray import __version__
 from tray.agents.connection import Site
 from tray.agents.packages import entry_points
@@ -28,7 +30,6 @@ from tray.engine.log_rows import log_report, row_filter
 from tray.engine.needed_events import needed_events
 from tray.engine.sentence import sentence
 from tray.language import count, pick_language, say
-from tray.lazy_dataclass import replace
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.paths import Paths

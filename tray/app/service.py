@@ -8,6 +8,8 @@ from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
 from tray.app.presence_files import presence_variable
@@ -19,7 +21,6 @@ from tray.engine.user_questions import EngineResponse
 from tray.execution.known_agents import KnownAgents
 from tray.ipc.connection import CallerTerminal
 from tray.ipc.server import DisconnectSignal, PeerCredentials
-from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PROBE_SIZE, Event, EventKind, RelayRequest, probe_answer
 from tray.model.hook import GATING_KINDS

@@ -11,6 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from tray.agents.agent import is_headless
 from tray.agents.registry import AGENTS
 from tray.engine.ports import FREQUENT_KINDS
@@ -20,7 +22,6 @@ from tray.errors import HooktrayError, StoreError
 from tray.execution.process_place import command_of, is_alive, processes_from
 from tray.files import file_head
 from tray.language import say
-from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.place import Place, read_place

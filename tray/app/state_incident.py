@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.language import phrase, say
-from tray.lazy_dataclass import dataclass
 from tray.store.set_aside import OTHER_VERSION
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ def cause_of(file: str) -> IncidentCause:
     return next((cause for kind, cause in KINDS.items() if kind in file), IncidentCause.DATABASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Incident:
+class Incident(msgspec.Struct, frozen=True, kw_only=True):
     """What happened to the state, and whether it was made anew."""
 
     at: float

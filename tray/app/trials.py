@@ -16,6 +16,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.app import Stores, build_engine
 from tray.app.checks.samples import sample_event
 from tray.approvals import remedies
@@ -28,7 +31,6 @@ from tray.errors import HooktrayError
 from tray.execution.command import Hangup
 from tray.execution.process import CANCELLED
 from tray.language import phrase, say
-from tray.lazy_dataclass import dataclass, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Event
 from tray.model.hook import IMPORTED, Command, Hook
@@ -58,8 +60,7 @@ class TrialCancelledError(Exception):
     """The tray ended before the hook had."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialFailure:
+class TrialFailure(msgspec.Struct, frozen=True, kw_only=True):
     """What went wrong with a trial, and what to do about it."""
 
     hook: str
@@ -77,8 +78,7 @@ class TrialState(enum.Enum):
     UNMATCHED = "unmatched"  # no test event meets the hook's matchers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialResult:
+class TrialResult(msgspec.Struct, frozen=True, kw_only=True):
     state: TrialState
     failure: TrialFailure | None = None
     text: str = ""  # what the hook did with the test event, and the advice

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from tray.app.agents_menu import AgentsMenu
 from tray.app.terminal_question import TerminalQuestion
 from tray.desktop.menu import MenuAgent
 from tray.errors import HooktrayError
 from tray.language import say
-from tray.lazy_dataclass import replace
 from tray.notify.alert import ALL_AGENTS, Alert, Button
 from tray.notify.policy import information
 from tray.paths import Paths

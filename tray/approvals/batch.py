@@ -10,9 +10,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.language import count, say
-from tray.lazy_dataclass import dataclass
 from tray.model.hook import ApprovalState
 from tray.store.copies import Copies
 from tray.store.ledger import ApprovedHook, LedgerState
@@ -22,8 +23,7 @@ SEPARATOR = "=" * 80
 DIGEST_DIGITS = 8  # digits of the digest that people see
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovalBatch:
+class ApprovalBatch(msgspec.Struct, frozen=True, kw_only=True):
     """What one click approves; `digest` names exactly these hooks with this content. It can be empty."""
 
     hooks: tuple[HookState, ...] = ()

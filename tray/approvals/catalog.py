@@ -7,6 +7,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.approvals import guarded_settings
 from tray.approvals.checks import describe, missing_files
 from tray.approvals.command_words import Stamp
@@ -19,7 +22,6 @@ from tray.approvals.variables import asked_for
 from tray.errors import HooktrayError
 from tray.execution.script import NOT_EXECUTABLE
 from tray.language import phrase, say
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import ApprovalState, Hook, Prompt
 from tray.settings import Settings
 from tray.sources.configuration import Configuration, file_stamp, find_programs
@@ -33,8 +35,7 @@ NO_MODEL = phrase("it asks a model, and none is set: write `llm:` in hooktray.ya
 REMOVED = "removed"  # in place of a digest where the declaration of an approved hook is gone
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookState:
+class HookState(msgspec.Struct, frozen=True, kw_only=True):
     """One hook, as proposed, and its state in the ledger."""
 
     key: str

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+import msgspec
+
 from tray.agents.placeholders import fill
 from tray.approvals.command_words import (
     CommandWord,
@@ -20,7 +22,6 @@ from tray.approvals.command_words import (
 )
 from tray.approvals.script_start import script_words
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook
 from tray.store.copies import LINKED, Copies, DamagedError, Manifest
 
@@ -28,8 +29,7 @@ MAX_LINES = 128  # command lines that are remembered
 NO_PLACEHOLDERS: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownLine:
+class _KnownLine(msgspec.Struct, frozen=True):
     hook: Hook
     manifest: Manifest
     argv: tuple[str, ...]

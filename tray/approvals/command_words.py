@@ -10,10 +10,11 @@ import sys
 from collections.abc import Iterator
 from functools import lru_cache
 
+import msgspec
+
 from tray.agents.placeholders import declared_values, fill
 from tray.errors import HooktrayError
 from tray.files import user_file
-from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook
 
 CACHED_LINES = 1024  # command lines whose words are remembered: they are asked for at each use
@@ -23,8 +24,7 @@ SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/", "/Sys
 Stamp = tuple[str, int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class CommandWord:
+class CommandWord(msgspec.Struct, frozen=True):
     """One word of a command line. `path` is the file that it, or the part after its `=`, would name."""
 
     text: str

@@ -6,12 +6,13 @@ import itertools
 import threading
 from collections.abc import Callable, Collection, Iterable
 
+import msgspec
+
 from tray.approvals.batch import ApprovalBatch, find_batch, source_batches
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError, StoreError
 from tray.language import phrase, say
-from tray.lazy_dataclass import dataclass
 from tray.store.grants import grants_definition, grants_key
 from tray.store.ledger import Ledger, LedgerAction, approval_text
 
@@ -19,8 +20,7 @@ LIST_HINT = phrase("`hooktray list` shows where each hook stands")
 MAX_REQUESTS, MAX_UNDOS = 20, 4  # any program can ask; asking must not push what can be undone out of sight
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingRequest:
+class PendingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request of a caller that may not decide it; the user grants or dismisses it in the tray."""
 
     id: str

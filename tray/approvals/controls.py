@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
+from msgspec.structs import replace
+
 from tray.approvals.batch import ApprovalBatch
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.consent import Consent, PendingRequest
@@ -17,7 +19,6 @@ from tray.approvals.passphrase import Passphrase
 from tray.approvals.silenced import Silenced
 from tray.errors import HooktrayError
 from tray.language import count, say
-from tray.lazy_dataclass import replace
 from tray.store.switch import Switch, SwitchState
 from tray.text import sanitise
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path, PurePath
 
+import msgspec
+
 from tray.agents.relay_command import SHIM_START
 from tray.approvals import script_files
 from tray.approvals.command_words import SYSTEM_FOLDERS
@@ -20,7 +22,6 @@ from tray.approvals.script_files import SCRIPT_SIZE, language, script_text
 from tray.errors import HooktrayError
 from tray.execution.script import HEAD
 from tray.files import file_head
-from tray.lazy_dataclass import dataclass
 
 FOLDER_FILES, FOLDER_SIZE = 200, 5 * 1024 * 1024  # limits of a folder that is copied whole
 LINKED_FOLDERS = frozenset({"node_modules", ".venv", "venv"})  # too large to be copied: the copy links to them
@@ -42,8 +43,7 @@ class ScriptProblemKind(enum.Enum):
     USER_PACKAGE = enum.auto()  # the module is a user's own Python package, which hooks do not load
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptProblem:
+class ScriptProblem(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is missing or wrong. With `certain` the script cannot work without it."""
 
     kind: ScriptProblemKind
@@ -53,8 +53,7 @@ class ScriptProblem:
     certain: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoveredFiles:
+class CoveredFiles(msgspec.Struct, frozen=True, kw_only=True):
     """The files that are copied with the scripts of a hook, and those that are not."""
 
     files: tuple[str, ...] = ()

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+import msgspec
+
 from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
 from tray.approvals.covered_files import LINKED_FOLDERS
 from tray.approvals.programs import SCRIPT, program_positions
@@ -14,15 +16,13 @@ from tray.approvals.script_files import is_interpreter
 from tray.approvals.shell_hooks import runs, script_of
 from tray.execution.script import HEAD, ProgramSource, parse_invocation
 from tray.files import file_head
-from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook
 
 BINARY = (b"\x7fELF", b"MZ", b"\xca\xfe\xba\xbe", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
 DEVICES = "/dev/"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryPoint:
+class EntryPoint(msgspec.Struct, frozen=True, kw_only=True):
     """A file that the line of a hook runs. `program` is the interpreter in front of it, if there is one."""
 
     path: str

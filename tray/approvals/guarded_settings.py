@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from tray.lazy_dataclass import dataclass
 from tray.settings import Llm, PushTarget, Settings
 from tray.store.ledger import Ledger, LedgerAction, LedgerState
 from tray.text import push_urls
@@ -19,8 +18,7 @@ WITHDRAWN_KEYS = ("protection", "push", "without_tray")  # if removed from the f
 FILE = "file"  # the channel of changes by an edit of hooktray.yaml
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardedSetting:
+class GuardedSetting(msgspec.Struct, frozen=True, kw_only=True):
     """One of them, as the file has it."""
 
     key: str

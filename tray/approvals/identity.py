@@ -11,7 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tray.lazy_dataclass import replace
+from msgspec.structs import replace
+
 from tray.model.hook import Command, Hook
 from tray.store.ledger import ApprovedHook, LedgerState
 

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
+import msgspec
+
 from tray.agents.placeholders import declared_values, fill
 from tray.approvals import covered_files, entry_points, shell_hooks
 from tray.approvals.command_words import (
@@ -34,7 +36,6 @@ from tray.approvals.search_path import is_user_writable
 from tray.errors import HooktrayError
 from tray.execution.script import HEAD
 from tray.files import file_head
-from tray.lazy_dataclass import dataclass, field
 from tray.model.hook import Command, Hook
 from tray.store.copies import LINKED, Bundle
 
@@ -42,12 +43,11 @@ MAX_SIZE = 20 * 1024 * 1024  # bytes of one hook's files together
 MAX_FILES = 2000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inspection:
+class Inspection(msgspec.Struct, frozen=True, kw_only=True):
     """What an approval of a hook would cover, and what it would not."""
 
     bundle: Bundle
-    found: CoveredFiles = field(default_factory=CoveredFiles)
+    found: CoveredFiles = msgspec.field(default_factory=CoveredFiles)
     data_words: tuple[str, ...] = ()  # words of the line that name data
     uncovered: tuple[str, ...] = ()  # files and folders that it runs, loads or names, and that are not copied
     search_path: str = ""  # the PATH that the hook gets

@@ -5,11 +5,12 @@ from __future__ import annotations
 import enum
 import shlex
 
+import msgspec
+
 from tray.approvals.variables import grant_command
 from tray.execution.environment import withheld_in
 from tray.execution.script import NOT_EXECUTABLE
 from tray.language import phrase, say
-from tray.lazy_dataclass import dataclass
 
 
 class HookFailure(enum.Enum):
@@ -34,8 +35,7 @@ class HookFailure(enum.Enum):
     BUSY = enum.auto()
 
 
-@dataclass(frozen=True, slots=True)
-class FailureRow:
+class FailureRow(msgspec.Struct, frozen=True):
     """By which words of a cause a failure is known, and its remedy, with `{path}` and `{source}`."""
 
     words: tuple[str, ...]

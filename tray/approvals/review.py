@@ -9,6 +9,8 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import msgspec
+
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.checks import describe, problems
 from tray.approvals.definition import definition_rows
@@ -16,7 +18,6 @@ from tray.approvals.review_facts import facts, uncovered, unseen
 from tray.approvals.variables import asked_for, grant_command
 from tray.errors import store_error
 from tray.language import count, say
-from tray.lazy_dataclass import dataclass
 from tray.model.hook import Action, Http, Prompt, Rule
 from tray.store.copies import Copies, DamagedError
 from tray.text import first_line, printable
@@ -41,8 +42,7 @@ class SectionKind(enum.Enum):
 FOREIGN = frozenset({SectionKind.CHANGES, SectionKind.DECLARED, SectionKind.FILE})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(msgspec.Struct, frozen=True, kw_only=True):
     """One part of a review. Page, terminal and text file show the same ones in the same order."""
 
     kind: SectionKind

@@ -10,12 +10,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import PurePath
 
+import msgspec
+
 from tray.agents.placeholders import folder_variables
 from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
 from tray.approvals.script_start import parse_shebang
 from tray.execution.script import VERSION, interpreter_name
 from tray.files import file_head
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 
 SCRIPT_SIZE = 1024 * 1024  # bytes at most of a script that is searched for files
@@ -95,8 +96,7 @@ CODE_WRITES = lazy_pattern(
 FIXED_TOKEN = lazy_pattern(r"(?<![\w.@+/}$~-])(~|\$\{?(\w+)\}?)?/[\w@+./-]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class Load(msgspec.Struct, frozen=True, kw_only=True):
     """A file that a script loads. With `is_fixed` its path is the same for the script and its copy."""
 
     path: str

@@ -8,8 +8,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
+import msgspec
+
 from tray.execution.script import ASSIGNMENT, HEAD, VERSION
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 
 ENV_VALUES = {"-C", "-u", "--chdir", "--unset"}  # options of env whose value is the next word
@@ -18,8 +19,7 @@ SPLIT = lazy_pattern(r"(?:-S|--split-string(?:=|\s+))\s*(.*)", re.DOTALL)
 ISOLATION = {"zsh": ("-f",)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shebang:
+class Shebang(msgspec.Struct, frozen=True, kw_only=True):
     """A first line: the words before the script, and which of them is the interpreter (-1 where that is not known).
 
     With `is_searched` the interpreter is a name that `env` looks up.

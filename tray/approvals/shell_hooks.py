@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path, PurePath
 
+import msgspec
+
 from tray.agents.placeholders import declared_values, project_placeholders
 from tray.approvals.command_words import is_user_file, program_of, split_line
 from tray.approvals.programs import (
@@ -36,7 +38,6 @@ from tray.approvals.programs import (
 )
 from tray.approvals.script_start import script_words
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Command, Hook
 from tray.paths import repository
@@ -54,8 +55,7 @@ UNCLEAR = lazy_pattern(r"\b(?:alias|case|function)\b|\[\[|\(\(|=\(|\(\s*\)")
 MAX_SCRIPTS = 128  # lines that are remembered: each is asked about several times
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(msgspec.Struct, frozen=True, kw_only=True):
     """A program, or a file that a program runs. `paths` has its possible paths; () for a name that is looked up."""
 
     field: Field

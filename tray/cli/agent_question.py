@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass
 from tray.text import printable
 
 if TYPE_CHECKING:
     from tray.agents.connection import Plan
 
 
-@dataclass(frozen=True, slots=True)
-class AgentQuestion:
+class AgentQuestion(msgspec.Struct, frozen=True):
     """`write` carries out one agent's plan, also an empty one: notes that a crash left go with it."""
 
     verb: str  # "Connect"

@@ -6,15 +6,15 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
+
+from msgspec.structs import asdict, replace
 
 from tray.cli import is_confirmed
 from tray.cli.agent_question import AgentQuestion, refuse_agents, show
 from tray.cli.command_line import Argument, Json, Option
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import replace
 from tray.paths import Paths
 from tray.text import printable
 

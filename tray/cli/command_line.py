@@ -13,7 +13,7 @@ from shutil import get_terminal_size
 from textwrap import fill
 from typing import Annotated, NoReturn
 
-from tray.lazy_dataclass import dataclass
+import msgspec
 
 PROGRAM = "hooktray"
 HELP = ("-h", "--help")
@@ -62,8 +62,7 @@ class Argument:
 Json = Annotated[bool, Option("--json", help="One JSON object per line.")]
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """A parameter of a command's function, as people type it."""
 
     name: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+import msgspec
+
 from tray.cli.command_line import (
     PROGRAM,
     CommandParser,
@@ -15,14 +17,12 @@ from tray.cli.command_line import (
     did_you_mean,
     parameters,
 )
-from tray.lazy_dataclass import dataclass
 
 ABOUT = "One tray for every coding agent's hooks. Without a command: the status."
 ABOUT_RELAY = "What an agent runs is `hooktray relay AGENT [EVENT]`, or `hooktray-relay`, which is quicker."
 
 
-@dataclass(frozen=True, slots=True)
-class UserCommand:
+class UserCommand(msgspec.Struct, frozen=True):
     """One command: the words that people type, `module:function` below tray.cli, and what it does.
 
     The function takes the Paths and what its annotations declare, and returns an exit code or nothing, which is 0.

@@ -6,8 +6,9 @@ import json
 import time
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from tray.cli.views import print_log_line
 from tray.engine.log_rows import log_entry, log_row, row_filter

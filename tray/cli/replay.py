@@ -8,6 +8,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TypedDict
 
+from msgspec.structs import replace
+
 from tray.app import Stores, build_engine, confirmed_llm, open_stores
 from tray.cli.hook_trial import approved_hook
 from tray.engine import replay as engine_replay
@@ -22,7 +24,6 @@ from tray.execution.hook_runs import is_opened
 from tray.execution.process import RUN_VARIABLE
 from tray.ipc.client import send_request
 from tray.ipc.health import parse_health
-from tray.lazy_dataclass import replace
 from tray.model.decision import Outcome, Record
 from tray.model.event import Event
 from tray.paths import Paths

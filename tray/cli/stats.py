@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+
+from msgspec.structs import asdict
 
 from tray.cli.tables import table
 from tray.cli.views import clock

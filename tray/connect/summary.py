@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import msgspec
+
 from tray.agents.agent import Connector
 from tray.agents.connection import EntryContent, Plan
 from tray.connect import connectors
 from tray.edit.file_changes import FileChange, FileState
 from tray.errors import HooktrayError
 from tray.language import count, say
-from tray.lazy_dataclass import dataclass
 
 YES, NO, DIFFERENCE = ("y", "yes"), ("", "n", "no"), ("d", "diff", "difference")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Effect:
+class _Effect(msgspec.Struct, frozen=True, kw_only=True):
     """What one change does to our entries in one place: how many are added, altered and removed."""
 
     place: Path

@@ -7,7 +7,7 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tray.lazy_dataclass import dataclass
+import msgspec
 
 if TYPE_CHECKING:  # a tray without an icon draws nothing, and the first answer of any other need not wait for Pillow
     from PIL import Image, ImageDraw
@@ -26,16 +26,14 @@ class IconState(enum.StrEnum):
     CUT_OFF = "cut-off"  # guards do not guard: lost approvals, an agent that no longer asks
 
 
-@dataclass(frozen=True, slots=True)
-class Stroke:
+class Stroke(msgspec.Struct, frozen=True):
     """A stroke through points, with round ends and corners."""
 
     points: tuple[Point, ...]
     width: float = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Arc:
+class Arc(msgspec.Struct, frozen=True):
     """A stroke along a circle, in degrees clockwise from three o'clock."""
 
     centre: Point

@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from tray.desktop import systemd
 from tray.desktop.launchd import LAUNCHD_SOCKET
 from tray.desktop.systemd import UserManager, user_manager
@@ -21,7 +23,6 @@ from tray.errors import FULL, MAKE_ROOM, HooktrayError
 from tray.execution.isolation import isolated_command
 from tray.files import user_file
 from tray.language import say
-from tray.lazy_dataclass import dataclass
 from tray.paths import Paths
 from tray.sources.configuration import write_atomic
 
@@ -55,8 +56,7 @@ class LoginEntry(Protocol):
     def remove(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Autostart:
+class Autostart(msgspec.Struct, frozen=True):
     """The entries of this Hooktray: that of the desktop and, with systemd, the units that wait for an event."""
 
     entries: tuple[LoginEntry, ...]
@@ -125,8 +125,7 @@ def _failed(entry: LoginEntry, error: OSError | None) -> HooktrayError:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class LoginFile:
+class LoginFile(msgspec.Struct, frozen=True):
     """An entry that is a file of its own."""
 
     path: Path
@@ -159,8 +158,7 @@ class Registry(Protocol):
     def delete(self, name: str) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class RunValue:
+class RunValue(msgspec.Struct, frozen=True):
     """An entry that is a value in the registry. Its name is its mark, so whatever is there is ours."""
 
     registry: Registry

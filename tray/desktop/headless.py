@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from tray.desktop.artwork import IconState
 from tray.desktop.mainloop import MainLoop
 from tray.desktop.menu import Item
-from tray.lazy_dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class IconView:
+class IconView(msgspec.Struct, frozen=True):
     """One thing that would be on the screen."""
 
     state: IconState

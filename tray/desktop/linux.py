@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.errors import HooktrayError
 from tray.language import say
-from tray.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
 LAUNCHER = Path(__file__).with_name("launcher.py")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class XScreen:
+class XScreen(msgspec.Struct, frozen=True, kw_only=True):
     """What the X server reports: that it is there, and whether an XEmbed tray is."""
 
     display: bool = False

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Protocol
 
+import msgspec
+
 from tray.desktop.menu.state import AlertsState, MenuAgent, MenuOptions, MenuQuestion
-from tray.lazy_dataclass import dataclass
 from tray.model.session import Session
 
 
@@ -40,8 +41,7 @@ def _nothing(*_: object) -> None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuServices:
+class MenuServices(msgspec.Struct, frozen=True, kw_only=True):
     """Values that the menu shows, and what its rows do. All of it is called on the presenter's thread."""
 
     alerts: Callable[[], AlertsState] = AlertsState

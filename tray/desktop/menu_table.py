@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import count
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.desktop.menu import Action, Item, ItemKind
-from tray.lazy_dataclass import dataclass, field, replace
 
 ROOT = 0
 Property = str | bool | int
 
 
-@dataclass(frozen=True, slots=True)
-class MenuRow:
+class MenuRow(msgspec.Struct, frozen=True):
     """One item on the wire."""
 
     properties: dict[str, Property]
@@ -21,21 +22,19 @@ class MenuRow:
     action: Action | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MenuChange:
+class MenuChange(msgspec.Struct, frozen=True):
     """What a host must be signalled: rows with other properties, and parents with other children."""
 
     rows: tuple[tuple[int, dict[str, Property]], ...] = ()
     parents: tuple[int, ...] = ()
 
 
-@dataclass(slots=True)
-class MenuTable:
+class MenuTable(msgspec.Struct):
     """Numbers for item ids. An item keeps its number while it is shown; no number is ever given twice."""
 
-    rows: dict[int, MenuRow] = field(default_factory=lambda: {ROOT: MenuRow({"children-display": "submenu"})})
-    _numbers: dict[str, int] = field(default_factory=dict)
-    _fresh: count[int] = field(default_factory=lambda: count(1))
+    rows: dict[int, MenuRow] = msgspec.field(default_factory=lambda: {ROOT: MenuRow({"children-display": "submenu"})})
+    _numbers: dict[str, int] = {}
+    _fresh: count[int] = msgspec.field(default_factory=lambda: count(1))
 
     def update(self, items: Iterable[Item]) -> MenuChange:
         """Take over the new menu; returns what changed."""

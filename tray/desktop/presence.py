@@ -13,10 +13,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 
+from msgspec.structs import replace
+
 from tray.desktop.focus import hyprland, kitty, konsole, kwin, niri, session_bus, sway, tmux
 from tray.desktop.focus.windows_of import DESKTOP_ERRORS, FocusError
 from tray.execution.process_table import program_name
-from tray.lazy_dataclass import replace
 from tray.model.place import Place
 from tray.notify.alert_gate import Attention
 

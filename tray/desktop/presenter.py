@@ -7,6 +7,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
+from msgspec.structs import replace
+
 from tray.approvals.batch import ApprovalBatch, button_label
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.controls import Controls
@@ -16,7 +18,6 @@ from tray.desktop.icon import Icon
 from tray.desktop.labels import clock
 from tray.desktop.menu_services import MenuServices
 from tray.language import count, say
-from tray.lazy_dataclass import replace
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.text import sanitise

@@ -14,10 +14,11 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from tray.errors import HooktrayError
 from tray.files import user_file
 from tray.language import say
-from tray.lazy_dataclass import dataclass
 
 SOCKET, SERVICE = "hooktray.socket", "hooktray.service"
 MARK = "X-Hooktray=true"  # systemd ignores keys that begin with X-
@@ -32,8 +33,7 @@ START = (
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class UserManager:
+class UserManager(msgspec.Struct, frozen=True):
     """The user's systemd, asked through systemctl."""
 
     program: str

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.edit.file_changes import File, FileChange, FileState, Link, MovedHooks
-from tray.lazy_dataclass import dataclass, replace
 from tray.paths import unwritable_error
 
 if TYPE_CHECKING:
@@ -48,8 +50,7 @@ CONNECTIONS = "connections"  # where they are, below the state folder
 UNREADABLE = (OSError, ValueError, KeyError, TypeError)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backup:
+class Backup(msgspec.Struct, frozen=True, kw_only=True):
     """One file of an agent's that we wrote: what is to be put back, what we made of it, the folders we had to make.
 
     `before` is what `disconnect` puts back. While the file is being written it may still be the earlier one of ours,

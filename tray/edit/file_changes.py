@@ -11,24 +11,30 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from tray.errors import FULL, MAKE_ROOM, HooktrayError
 from tray.files import sync_folder, user_file
-from tray.lazy_dataclass import dataclass, field
 
 SIZE_LIMIT = 16 * 1024 * 1024  # bytes of a file that we edit
 READ_ONLY = "make this file system writable and try again"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class File:
+class File(msgspec.Struct, frozen=True, kw_only=True):
     """A regular file's bytes and mode. On Windows only the bytes are compared: a mode is one read-only bit there."""
 
     text: bytes
-    mode: int = field(default=0o600, compare=sys.platform != "win32")
+    mode: int = 0o600
+
+    def __eq__(self, other: object) -> bool:
+        same_mode = isinstance(other, File) and (sys.platform == "win32" or self.mode == other.mode)
+        return isinstance(other, File) and same_mode and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(msgspec.Struct, frozen=True):
     """A symbolic link, whatever it leads to."""
 
     target: str
@@ -37,8 +43,7 @@ class Link:
 FileState = File | Link | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovedHooks:
+class MovedHooks(msgspec.Struct, frozen=True, kw_only=True):
     """Hooks that were moved out of a file: the file with them and without anything of ours, and their new file."""
 
     before: FileState
@@ -46,8 +51,7 @@ class MovedHooks:
     path: Path  # of the new file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
+class FileChange(msgspec.Struct, frozen=True, kw_only=True):
     """What is at a path and what is to be there; None = nothing.
 
     `origin` is what `disconnect` puts back, `moved` what `import-hooks --undo` does; `display_path` is the path

@@ -12,9 +12,10 @@ from contextlib import suppress
 from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
+import msgspec
+
 from tray.edit.file_changes import SIZE_LIMIT
 from tray.errors import ConfigError
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.strict.document import LineIndex, decode
 
@@ -30,15 +31,13 @@ HINT = "nothing was written; mend it (every comma needs something after it, ever
 OBJECT_HINT = "mend it (an empty one is `{}`); nothing was written"
 
 
-@dataclass(frozen=True, slots=True)
-class RawJson:
+class RawJson(msgspec.Struct, frozen=True):
     """JSON as it was written elsewhere, put in verbatim."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class JsonSpan:
+class JsonSpan(msgspec.Struct, frozen=True):
     """One member of an object or item of a list: from its key (if any) to its value's end."""
 
     begin: int

@@ -10,18 +10,17 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import msgspec
 import yaml
 
 from tray.edit.json_edit import BOM
 from tray.errors import ConfigError
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.strict import load_yaml
 from tray.strict.yaml_reader import LOADER
 
 
-@dataclass(frozen=True, slots=True)
-class VerbatimItem:
+class VerbatimItem(msgspec.Struct, frozen=True):
     """An item as it was written elsewhere: its lines without the dash, the first column being the item's own."""
 
     value: object

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 
+from msgspec.structs import replace
+
 from tray.agents.protocol import spec
 from tray.errors import StoreError
-from tray.lazy_dataclass import replace
 from tray.model.decision import HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import STOP_KINDS, Capability, Event, EventKind
 from tray.model.hook import AsyncMode, Hook

@@ -13,6 +13,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents import patches
 from tray.agents.agent import Agent
 from tray.agents.placeholders import runtime_values
@@ -28,7 +30,6 @@ from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.execution.environment import USER_PACKAGES, add_withheld, clean
 from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.process import CANCELLED, CLOSED, Job, StartGate
-from tray.lazy_dataclass import replace
 from tray.lazy_modules import Protocol
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Target, Verdict
 from tray.model.event import TEST_VARIABLE, Event, Tool

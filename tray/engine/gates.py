@@ -10,11 +10,12 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents.protocol import fit, goes_on
 from tray.agents.registry import AGENTS
 from tray.engine.merge import merge
 from tray.errors import StoreError
-from tray.lazy_dataclass import replace
 from tray.model.decision import Decision, Gate, HookOutput, Outcome, Status, Verdict
 from tray.model.event import STOP_KINDS, Event, EventKind
 from tray.model.hook import Hook, Rule

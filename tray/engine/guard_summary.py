@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS
 from tray.agents.tools import native_names, titles
 from tray.engine.gates import apply_switch
 from tray.engine.plan import EventSearch, exact_names, matches
-from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.model.event import Capability, Event, Tool
@@ -26,8 +28,7 @@ _ANCHORED_LIST = lazy_pattern(
 )  # a pattern that is a list of names all the same
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSet:
+class ToolSet(msgspec.Struct, frozen=True):
     """The tools that a matcher can match: `names`, and with `others` every tool that is not among `known`."""
 
     names: frozenset[str]
@@ -35,10 +36,9 @@ class ToolSet:
     known: frozenset[str]
 
 
-@dataclass(slots=True)
-class _Row:
-    names: set[str] = field(default_factory=set)
-    hooks: list[str] = field(default_factory=list)
+class _Row(msgspec.Struct):
+    names: set[str] = set()
+    hooks: list[str] = []
     exceptions: frozenset[str] | None = None  # of the tools that are not known; None = those are not guarded
 
     def add_others(self, known: frozenset[str]) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
 from tray.engine.own_answers import OWN_NAME
-from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import STOP_KINDS, Capability, Event
 from tray.model.hook import GATING_KINDS, OWN_SOURCE, Command, Failure, Hook, Prompt

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from msgspec.structs import replace
+
 from tray.agents.agent import Agent
 from tray.agents.registry import AGENTS
 from tray.engine.plan import EventSearch, matches
-from tray.lazy_dataclass import replace
 from tray.model.event import Event, EventKind
 from tray.model.hook import Hook, Match
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import Failure, Guard
@@ -50,8 +51,7 @@ def no_tray(words: tuple[str, ...], agent: str) -> str:
     return "the tray is not running; `hooktray run` starts it"
 
 
-@dataclass(slots=True)
-class LostApprovals:
+class LostApprovals(msgspec.Struct):
     """What lost approvals go on guarding; nothing as long as none were lost."""
 
     guards: Sequence[Guard] = ()

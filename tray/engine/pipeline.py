@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents.protocol import fit, neutral, spec
 from tray.engine.async_output import AsyncOutput
 from tray.engine.execute import HookExecutor
@@ -24,7 +26,6 @@ from tray.engine.user_questions import ASKING_KINDS, EngineResponse, QuestionRes
 from tray.execution.ancestry import descent
 from tray.execution.hook_runs import Descent, HookAncestry
 from tray.execution.process import CANCELLED
-from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OPINION, RAN_BESIDE, Answer, Decision, Gate, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, RelayRequest
 from tray.model.hook import Hook, Rule

@@ -10,6 +10,9 @@ from functools import cached_property, lru_cache, partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents import wire
 from tray.agents.agent import ENVELOPE
 from tray.agents.protocol import spec
@@ -18,7 +21,6 @@ from tray.agents.tools import aliases, is_called, matched_names
 from tray.engine import scopes
 from tray.engine.gates import apply_switch
 from tray.errors import PACKAGE_ERRORS
-from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import TYPED_KINDS, Capability, Event, EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Match, plain_texts
@@ -83,8 +85,7 @@ def _can_carry_answer(hook: Hook, event: Event) -> bool:
     return Capability.REWRITE_PROMPT in can or not hook_rules(hook.dialect).only_rewrites_prompts
 
 
-@dataclass(eq=False)
-class EventSearch:
+class EventSearch(msgspec.Struct, eq=False, dict=True):
     """The patterns of one event: its text is put together once, and all of them share one budget of time."""
 
     event: Event
@@ -92,7 +93,7 @@ class EventSearch:
     on_slow: Callable[[], object] = lambda: None
     left: float = BUDGET  # seconds
     texts: tuple[str, ...] = ()  # of the event, once a pattern is looked for
-    known: dict[str, bool] = field(default_factory=dict)  # whether a pattern is in the event
+    known: dict[str, bool] = {}  # whether a pattern is in the event
 
     @cached_property
     def skills(self) -> frozenset[str] | None:

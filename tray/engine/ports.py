@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.engine.own_answers import LostApprovals, TypedCommandAnswer, no_tray
 from tray.engine.user_questions import UserQuestions
 from tray.execution.hook_runs import HookRuns
-from tray.lazy_dataclass import dataclass, field
 from tray.lazy_modules import Protocol
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, EventKind
@@ -62,8 +63,7 @@ class RecordSink(Protocol):
     def append(self, record: Record, *, commit: bool) -> object: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineState:
+class EngineState(msgspec.Struct, frozen=True, kw_only=True):
     """What the engine judges by, and where it records."""
 
     ledger: Ledger
@@ -75,19 +75,18 @@ class EngineState:
     records: RecordSink
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineOptions:
+class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What differs between the tray, the one-shot engine and a trial."""
 
     llm: Callable[[], Llm | None] = lambda: None  # the model that a person confirmed
     background: BackgroundProcesses | None = None  # None: children that a hook leaves end with it
     stop_signal: Hangup | None = None  # readable once the tray ends: hooks that no agent waits for are then cancelled
-    shutdown_state: ShutdownState = field(default_factory=ShutdownState)  # for events whose agent waits
+    shutdown_state: ShutdownState = msgspec.field(default_factory=ShutdownState)  # for events whose agent waits
     offline: bool = False
     # For the user, beside the answer; only the one-shot engine has one.
     note: Callable[[Event], str] = lambda event: ""
-    questions: UserQuestions = field(default_factory=UserQuestions)
+    questions: UserQuestions = msgspec.field(default_factory=UserQuestions)
     command_answers: TypedCommandAnswer = no_tray
     exceptions: Callable[[], Sequence[str]] = tuple  # of the self-protection
-    page: PageAddress = field(default_factory=PageAddress)
-    lost: LostApprovals = field(default_factory=LostApprovals)
+    page: PageAddress = msgspec.field(default_factory=PageAddress)
+    lost: LostApprovals = msgspec.field(default_factory=LostApprovals)

@@ -7,10 +7,11 @@ import re
 import stat
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from tray.agents import lenient, wire
 from tray.agents.registry import AGENTS, hook_rules
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Event, EventKind

@@ -13,13 +13,15 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents import tools
 from tray.agents.agent import Payload
 from tray.agents.protocol import parse, parse_payload, spec
 from tray.agents.recognition import RecognisedCaller, recognise
 from tray.execution.ancestry import DEPTH, sent_by_command
 from tray.execution.process import CANCELLED
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Decision
 from tray.model.event import PROBE_PREFIX, TEST_VARIABLE, Event, EventKind, RelayRequest
 
@@ -109,8 +111,7 @@ def _mark_test(event: Event, request: RelayRequest) -> Event:
     return replace(event, test=sent_by_command(request.pid, verbs, depth))
 
 
-@dataclass(slots=True, eq=False)
-class CallReport:
+class CallReport(msgspec.Struct, eq=False):
     """One call as it was reported first, and its decision once there is one."""
 
     event: Event

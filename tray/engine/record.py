@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from operator import attrgetter, itemgetter
 from pathlib import PurePath
 
+import msgspec
+
 from tray.agents.tools import canonical_input
-from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Answer, Decision, Record, SkipReason
 from tray.model.event import STOP_KINDS, Event
@@ -180,12 +181,11 @@ def _listed(texts: Mapping[str, str], kind: str, number: int) -> tuple[str, ...]
     return tuple(texts[f"{kind}[{n}]"] for n in range(number))
 
 
-@dataclass(eq=False)
-class Masks:
+class Masks(msgspec.Struct, eq=False):
     """Redacts one text after the other, and keeps the list. `hooks` are the names of the hooks that were asked."""
 
     hooks: frozenset[str] = frozenset()
-    found: list[Fields] = field(default_factory=list)
+    found: list[Fields] = []
 
     def redact_all(self, texts: Mapping[str, tuple[str, int]]) -> dict[str, str]:
         """So many characters of each text, by its place, without its secrets.

@@ -9,13 +9,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents.protocol import parse, render
 from tray.engine.pipeline import Engine
 from tray.engine.record import make_record
 from tray.errors import HooktrayError
 from tray.files import user_file
 from tray.language import count, say
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Outcome, Record, Status
 from tray.model.event import Event, RelayRequest
 from tray.model.hook import Command, Hook, Http, Prompt
@@ -25,8 +27,7 @@ from tray.store.ledger import ApprovedHook
 NOT_SENT = "not asked: a replay sends nothing over the network"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
+class Replay(msgspec.Struct, frozen=True, kw_only=True):
     """What would have come out, and what keeps it from being the same event."""
 
     decision: Decision
@@ -34,8 +35,7 @@ class Replay:
     inexact: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayComparison:
+class ReplayComparison(msgspec.Struct, frozen=True, kw_only=True):
     """One event: the row of what came out then, and a row, which is not kept, of what comes out now."""
 
     then: Record

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from tray.agents.protocol import neutral, render, spec, unanswered
 from tray.agents.recognition import RecognisedCaller
 from tray.agents.tools import canonical
@@ -16,7 +18,6 @@ from tray.engine.receive import CallReports
 from tray.engine.record import make_record
 from tray.engine.scopes import SCOPE_KINDS, SKILL_TOOL, SkillScopes
 from tray.errors import AgentError
-from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Outcome, Verdict
 from tray.model.event import Capability, Event
 from tray.threads import run_logged

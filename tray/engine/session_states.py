@@ -7,8 +7,9 @@ import os
 import threading
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from tray.agents.protocol import goes_on, spec
-from tray.lazy_dataclass import replace
 from tray.model.decision import Decision, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.session import SessionState

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents import wire
 from tray.agents.protocol import fit, parse, render
 from tray.agents.protocol import sample as own_sample
@@ -13,7 +16,6 @@ from tray.engine.plan import EventSearch, matches
 from tray.engine.sentence import plain_reason, tool_text
 from tray.errors import HooktrayError
 from tray.language import phrase, say
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Outcome, Record, Status, Verdict
 from tray.model.event import Event, RelayRequest
 from tray.model.hook import Hook
@@ -27,8 +29,7 @@ RESULTS = (
 FAILED = (Status.FAILED, Status.TIMED_OUT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """What came of it, and what the agent would have been answered."""
 
     hook: str

@@ -13,9 +13,11 @@ import threading
 from collections.abc import Callable, Collection
 from functools import partial
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents.protocol import answered, form, spec
 from tray.execution.process import CANCELLED
-from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.model.form import Answers, Form
@@ -50,11 +52,10 @@ class Resolution(enum.StrEnum):
     QUIT = "Hooktray quit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionResult:
+class QuestionResult(msgspec.Struct, frozen=True, kw_only=True):
     resolution: Resolution
     channel: str = ""  # "notification", "menu", "page"
-    answers: Answers = field(default_factory=dict)  # to a form
+    answers: Answers = {}  # to a form
 
     @property
     def by_user(self) -> bool:
@@ -64,8 +65,7 @@ class QuestionResult:
         return f"{self.resolution} ({self.channel})" if self.channel else self.resolution.value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserQuestion:
+class UserQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """What the user is asked: may this happen? Or, with a form, what is the answer?"""
 
     id: str
@@ -77,8 +77,7 @@ class UserQuestion:
 Resume = Callable[[Callable[[], Answer | None]], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingQuestion:
+class PendingQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """An answer that waits for the user. The server holds the connection, and no thread."""
 
     question: UserQuestion

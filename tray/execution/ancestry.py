@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from pathlib import PurePath
 
+import msgspec
+
 from tray.execution.hook_runs import Descent
 from tray.execution.isolation import base_interpreter, is_isolated
 from tray.execution.process_table import command_line, program_path, read_entry
-from tray.lazy_dataclass import dataclass
 
 DEPTH = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Ancestor:
+class Ancestor(msgspec.Struct, frozen=True):
     pid: int
     command: tuple[str, ...] = ()
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
@@ -63,8 +64,7 @@ WITHHELD = lazy_pattern(r"; (\w+(?:, \w+)*) is withheld from it")
 WORD = lazy_pattern(rb"[A-Za-z_][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CleanEnvironment:
+class CleanEnvironment(msgspec.Struct, frozen=True, kw_only=True):
     """What the hook gets, and the names of the agent's variables that it does not get."""
 
     environment: Mapping[str, str]

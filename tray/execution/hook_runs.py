@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.execution.process import OPENED_VARIABLE, StartGate
 from tray.execution.process_table import ProcessEntry, environment, read_entry
-from tray.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tray.execution.background import BackgroundProcesses
@@ -25,8 +26,7 @@ MAX_RUNS = 4096  # that are remembered; the oldest that left children is forgott
 FILE_SIZE = 64 * 1024  # bytes of a file that are read
 
 
-@dataclass(frozen=True, slots=True)
-class HookPlace:
+class HookPlace(msgspec.Struct, frozen=True):
     """Where an event comes from: the keys of the hooks that it is below, and how many levels that is."""
 
     above: frozenset[str] = frozenset()
@@ -36,8 +36,7 @@ class HookPlace:
 OUTSIDE = HookPlace()  # of any hook
 
 
-@dataclass(frozen=True, slots=True)
-class Descent:
+class Descent(msgspec.Struct, frozen=True):
     """A process and those above it, nearest first, up to the child of ours or of a one-shot engine."""
 
     chain: tuple[int, ...]
@@ -49,8 +48,7 @@ class Descent:
         return self.chain[-1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(msgspec.Struct, frozen=True):
     below: HookPlace  # the place of what the hook starts
     start: float  # of its process, in the system's own unit
 

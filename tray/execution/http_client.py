@@ -7,32 +7,30 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.client import HTTPException
 
+import msgspec
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from tray.addresses import Endpoint, address_problem, is_literal
 from tray.errors import HooktrayError
 from tray.execution.request_deadline import Deadline
-from tray.lazy_dataclass import dataclass, field
 
 SIZE = 1024 * 1024  # bytes of an answer
 PLAIN = ("", "identity")
 Resolve = Callable[[str, int], Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpRequest:
+class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of whom. With `local` the endpoint may be on this machine or in its networks."""
 
     endpoint: Endpoint
     body: bytes = b""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
     method: str = "POST"
     local: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpReply:
+class HttpReply(msgspec.Struct, frozen=True, kw_only=True):
     """A whole answer, as it came."""
 
     status: int

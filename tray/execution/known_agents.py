@@ -6,10 +6,11 @@ import os
 import threading
 from pathlib import Path, PurePath
 
+import msgspec
+
 from tray.agents.registry import editor_names
 from tray.execution.ancestry import ancestors
 from tray.execution.process_table import command_line, program_path, read_entry
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
@@ -25,8 +26,7 @@ TERMINALS = word_set(
 SHARED_GROUPS = lazy_pattern(r"session-[^/]*\.scope|init\.scope|user@[^/]*|dbus(?:-broker)?\.service")
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessIdentity:
+class ProcessIdentity(msgspec.Struct, frozen=True):
     """Identifies a process, since pids are given again; children inherit its session and control group."""
 
     pid: int

@@ -15,7 +15,6 @@ from tray.addresses import Endpoint, endpoint
 from tray.errors import HooktrayError
 from tray.execution.http_client import HttpReply, HttpRequest, send
 from tray.execution.request_deadline import Deadline
-from tray.lazy_dataclass import dataclass
 
 TOKENS = 1024  # of one answer
 PATH = "/chat/completions"
@@ -23,8 +22,7 @@ PATH = "/chat/completions"
 Message = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelEndpoint:
+class ModelEndpoint(msgspec.Struct, frozen=True, kw_only=True):
     """Where the model is, and under which name and key it is asked."""
 
     base_url: str
@@ -32,8 +30,7 @@ class ModelEndpoint:
     key: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     """A tool that the model asks for; `arguments` is JSON as the model wrote it."""
 
     id: str
@@ -41,8 +38,7 @@ class ToolCall:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelReply:
+class ModelReply(msgspec.Struct, frozen=True, kw_only=True):
     """The model's answer, or the tools that it asks for first."""
 
     text: str

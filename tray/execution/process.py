@@ -7,7 +7,8 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from tray.lazy_dataclass import dataclass, field
+import msgspec
+
 from tray.lazy_modules import Protocol
 from tray.model.decision import Result
 from tray.model.hook import DEFAULT_TIMEOUT
@@ -32,13 +33,12 @@ def always_open() -> AbstractContextManager[bool]:
     return nullcontext(True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(msgspec.Struct, frozen=True, kw_only=True):
     """One process to run. `argv` is what starts, unchanged: the words already point at the approved copy."""
 
     argv: tuple[str, ...]
     cwd: str
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = {}
     stdin: bytes = b""
     timeout: float = DEFAULT_TIMEOUT  # seconds
     background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none

@@ -14,9 +14,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
+import msgspec
+
 from tray.execution.process import RUN_VARIABLE
 from tray.files import FLAGS, content
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 
 PROC = "/proc"
@@ -30,8 +31,7 @@ ENDING_OR_KERNEL = 0x4 | 0x200000  # PF_EXITING, PF_KTHREAD: these have no envir
 FLAGS_FIELD, END_OF_ENVIRONMENT = 6, 48  # in `stat`
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessEntry:
+class ProcessEntry(msgspec.Struct, frozen=True):
     """One line of the system's process table. A number may come back as another process's, with another start."""
 
     parent: int

@@ -9,9 +9,10 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from tray.execution.isolation import package_folders
 from tray.files import file_head, user_file
-from tray.lazy_dataclass import dataclass
 
 CUSTOMIZERS = ("sitecustomize", "usercustomize")
 # What the makers of environments write without a list of their files: virtualenv, pipx, uv.
@@ -19,8 +20,7 @@ KNOWN = {"_virtualenv.pth": b"import _virtualenv"}
 SIZE_LIMIT = 1 << 20  # bytes that are read of one
 
 
-@dataclass(frozen=True, slots=True)
-class StartupFile:
+class StartupFile(msgspec.Struct, frozen=True):
     """A file that Python runs at each start of this environment."""
 
     path: str

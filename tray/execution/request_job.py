@@ -7,12 +7,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.execution import command
 from tray.execution.command import BackgroundProcesses, Hangup, Job
 from tray.execution.process import CANCELLED, CLOSED, StartGate, always_open, not_run
 from tray.execution.request_deadline import Deadline
-from tray.lazy_dataclass import dataclass
 from tray.model.decision import Result
 from tray.model.hook import DEFAULT_TIMEOUT
 from tray.threads import start_thread
@@ -25,8 +26,7 @@ GRACE = 0.05  # seconds that a thread gets to notice its end, before it is aband
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestJob:
+class RequestJob(msgspec.Struct, frozen=True, kw_only=True):
     """One request or question. `ask` blocks for at most its Deadline, and raises HooktrayError when it failed."""
 
     ask: Callable[[Deadline], Result]

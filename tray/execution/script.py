@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+import msgspec
+
 from tray.files import file_head
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 
 NOT_EXECUTABLE = "not executable: "  # with the script's path
@@ -76,8 +77,7 @@ class ProgramSource(enum.Enum):
     STDIN = enum.auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(msgspec.Struct, frozen=True):
     """What an interpreter runs: the place of the word for it, -1 for none, and its short options."""
 
     source: ProgramSource
@@ -85,8 +85,7 @@ class Invocation:
     letters: str
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(msgspec.Struct, frozen=True):
     """How an interpreter's words are read: letters (and long options) with inline code, and those with a value."""
 
     inline: str

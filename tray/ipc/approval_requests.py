@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import msgspec
+
 from tray.agents.protocol import spec
 from tray.approvals.batch import ApprovalBatch, button_label, render_batch, summary_lines, write_batch
 from tray.approvals.catalog import REMOVED, HookState, command_or_url
@@ -17,7 +19,6 @@ from tray.approvals.search_path import terminal_path
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, say
-from tray.lazy_dataclass import dataclass
 from tray.model.hook import ApprovalState, Match
 from tray.store.copies import Copies
 from tray.strict import nearest
@@ -27,8 +28,7 @@ TRIAL_TIMEOUT = 10.0  # seconds that a terminal waits for the test run after an 
 UNCHANGED = "unchanged"  # the word for all hooks with exactly the imported content
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserRequest:
+class UserRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked for. `run` gets the channel through which it was confirmed, and returns what else to show."""
 
     summary: str

@@ -19,7 +19,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from tray.lazy_dataclass import dataclass, field
+import msgspec
+
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import EMPTY_ANSWER, Answer
 
@@ -50,8 +51,7 @@ class FrameError(ValueError):
     """Bytes that do not follow the wire format."""
 
 
-@dataclass(frozen=True, slots=True)
-class FramePrefix:
+class FramePrefix(msgspec.Struct, frozen=True):
     """The fixed first bytes of a frame."""
 
     kind: bytes
@@ -59,12 +59,11 @@ class FramePrefix:
     body_size: int  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class FrameHeader:
+class FrameHeader(msgspec.Struct, frozen=True):
     """Who sends the frame, and from where: the fields, then the caller's environment."""
 
-    fields: Mapping[str, str] = field(default_factory=lambda: EMPTY)
-    environment: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    fields: Mapping[str, str] = msgspec.field(default_factory=lambda: EMPTY)
+    environment: Mapping[str, str] = msgspec.field(default_factory=lambda: EMPTY)
 
 
 def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body: bytes) -> bytes:

@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Callable
 
+import msgspec
+
 from tray.approvals.callers.person import Proof, is_console_login, is_remote_login
 from tray.approvals.controls import PASSPHRASE, TERMINAL, Controls
 from tray.approvals.passphrase import MIN_LENGTH, TOO_SHORT
@@ -14,7 +16,6 @@ from tray.ipc.caller_facts import is_at_console, is_connected_to_root, own_addre
 from tray.ipc.connection import CallerTerminal
 from tray.ipc.terminal import TerminalDialogue, TerminalPrompt
 from tray.language import phrase, say
-from tray.lazy_dataclass import dataclass
 
 NOTHING_CHANGED = phrase("not confirmed, nothing was changed")
 IN_TRAY = phrase("set it in the tray's menu or on the page (`hooktray open`)")
@@ -22,8 +23,7 @@ AT_LOGIN = phrase("log in over SSH from another machine, or at this machine's ow
 AT_CONSOLE = phrase("set it in the tray's menu, on the page, or at this machine's own console (/dev/tty1 …)")
 
 
-@dataclass(frozen=True, slots=True)
-class TrayFacts:
+class TrayFacts(msgspec.Struct, frozen=True):
     """Decides where a first passphrase can be set, besides the menu and the page."""
 
     heard_from_agents: Callable[[], bool]  # True if an agent was connected or has sent an event

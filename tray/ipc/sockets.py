@@ -12,9 +12,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from tray.errors import IpcError
 from tray.files import Identity
-from tray.lazy_dataclass import dataclass
 from tray.paths import ADDRESS_FILE
 
 BACKLOG = 512
@@ -23,8 +24,7 @@ CREDENTIALS = struct.Struct("3i")  # of who is at the other end, on Linux: pid, 
 _PATH_LIMIT = 107 if sys.platform == "linux" else 103  # bytes of a Unix socket's path, without its NUL
 
 
-@dataclass(frozen=True, slots=True)
-class ListeningSocket:
+class ListeningSocket(msgspec.Struct, frozen=True):
     """An open socket: the socket itself, the token that callers must show, and its file."""
 
     socket: socket.socket

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 
-from tray.lazy_dataclass import dataclass, field
+import msgspec
 
 
 class Verdict(enum.IntEnum):
@@ -62,16 +62,14 @@ class Target(enum.StrEnum):
     ANSWER = "answer"  # what the agent asked its hooks for: a worktree's path, a form's answers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewrite:
+class Rewrite(msgspec.Struct, frozen=True, kw_only=True):
     """A whole replacement, never a patch: the agent uses `value` instead."""
 
     target: Target
     value: object
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Result(msgspec.Struct, frozen=True, kw_only=True):
     """What a hook's process left behind, before anyone gives it a meaning.
 
     `code` is None when there was no ordinary exit; then `cause` has the reason ("timed out", "killed by signal 9",
@@ -92,8 +90,7 @@ class Result:
         return self.code is not None or self.ms > 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookOutput:
+class HookOutput(msgspec.Struct, frozen=True, kw_only=True):
     """The output of one hook, parsed in its own dialect. `problem` set = the hook failed, and nothing else counts."""
 
     verdict: Verdict = Verdict.ABSTAIN
@@ -103,21 +100,18 @@ class HookOutput:
     notes: tuple[str, ...] = ()  # for the human only
     stop: str | None = None  # the agent must stop altogether; the text is the reason
     retry: bool = False
-    extra: tuple[
-        tuple[str, object], ...
-    ] = ()  # an agent's own answer fields without a canonical word, as it names them
+    extra: tuple[tuple[str, object], ...] = ()  # an agent's own answer fields without a canonical word
     warning: str = ""  # its output was no answer, in a dialect where that means abstain; shown to the user
     adjustment: str = ""  # what of its output did not count, beside an answer that does
     read_as: str = ""  # the other format in whose words the hook refused
-    plain: bool = field(default=False, compare=False)  # its plain text is the answer that the event asks for
+    plain: bool = False  # its plain text is the answer that the event asks for
     problem: str = ""
 
 
 NO_OUTPUT = HookOutput()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """One hook's turn for one event."""
 
     hook: str
@@ -131,8 +125,7 @@ class Outcome:
     let_through: bool = False  # it failed, the user could not be asked, and that was its only objection
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """The one merged answer for an event. `adjustments` lists what became stricter, was dropped or conflicted."""
 
     verdict: Verdict = Verdict.ABSTAIN
@@ -152,8 +145,7 @@ class Decision:
 NO_OPINION = Decision()  # no hook had an opinion
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What the relay writes: the agent's own stdout, stderr and exit code."""
 
     stdout: bytes = b""
@@ -167,8 +159,7 @@ EMPTY_ANSWER = Answer()
 RAN_BESIDE = "ran beside the answer, which was given without waiting"  # an adjustment
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One row of the journal, already redacted: event, decision and answer."""
 
     id: str
@@ -189,7 +180,7 @@ class Record:
     payload: str = ""
     digest: str = ""  # SHA-256 of the exact payload
     masked: int = 0
-    answer: Mapping[str, object] = field(default_factory=dict)
+    answer: Mapping[str, object] = {}
     offline: bool = False
     alerted: str = ""  # "sent", "held", "failed"; "" when no alert was due
     test: bool = False  # of `hooktray test`

@@ -6,7 +6,8 @@ import enum
 from collections.abc import Callable, Collection, Mapping
 from pathlib import PurePath
 
-from tray.lazy_dataclass import dataclass, field
+import msgspec
+
 from tray.model.decision import SkipReason
 
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short
@@ -95,8 +96,7 @@ class Capability(enum.Flag):
     REWRITE_ANSWER = enum.auto()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventSpec:
+class EventSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One native event of one agent: its kind, its abilities and the agent's own time limit."""
 
     kind: EventKind
@@ -108,17 +108,19 @@ class EventSpec:
     feedback_only: bool = False  # the model reads the output and, beside it, a refusal
     needs_you: bool = False  # the agent then waits for its user, and has no other event for that
     extras: tuple[str, ...] = ()  # the agent's own answer fields that have no canonical word
-    observe_only: bool = field(init=False)
-    deadline: float = field(init=False)  # seconds after which the answer must have left (law 6)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "observe_only", self.can is Capability.NOTHING)
-        deadline = self.timeout - max(0.25, min(0.1 * self.timeout, 2.0))
-        object.__setattr__(self, "deadline", deadline)
+    @property
+    def observe_only(self) -> bool:
+        """Whether no hook can answer it."""
+        return self.can is Capability.NOTHING
+
+    @property
+    def deadline(self) -> float:
+        """Seconds after which the answer must have left (law 6)."""
+        return self.timeout - max(0.25, min(0.1 * self.timeout, 2.0))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelayRequest:
+class RelayRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One request of a relay: agent and event, its working directory, and the payload's exact bytes."""
 
     agent: str
@@ -126,15 +128,14 @@ class RelayRequest:
     id: str
     body: bytes
     cwd: str = ""
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = {}
     pid: int = 0  # of the relay, from the kernel
     parent: int = 0  # of the relay's parent: the agent, or its shell
     problem: str = ""  # why `body` is not the whole payload; "" when it is
     via_agent: str = ""  # the agent in the command, when another one ran it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentEvents:
+class AgentEvents(msgspec.Struct, frozen=True, kw_only=True):
     """The events of one agent, for the readers of its hooks."""
 
     agent: str
@@ -142,20 +143,18 @@ class AgentEvents:
     spec: Callable[[str], EventSpec | None]  # None: the agent has no such event
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """A tool call in the agent's own names and argument keys."""
 
     name: str
-    input: Mapping[str, object] = field(default_factory=dict)
+    input: Mapping[str, object] = {}
     lines: tuple[str, ...] = ()  # its commands, where one call has several that run each by itself
     call: str = ""  # the agent's id of this call
     output: object = None
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that happened in an agent's life, in canonical words. `payload` and `body` are untouched."""
 
     id: str
@@ -177,9 +176,9 @@ class Event:
     subagent: str = ""  # agent type, inside a subagent
     repeated: bool = False  # the agent goes on because a hook refused its stop
     tools: tuple[str, ...] = ()  # names of the tools used in this turn
-    payload: Mapping[str, object] = field(default_factory=dict)
+    payload: Mapping[str, object] = {}
     body: bytes = b""
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = {}
     pid: int = 0
     parent: int = 0  # of its relay's parent: the agent, or its shell
     above: frozenset[str] = frozenset()  # keys of the hooks from which its relay descends

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tray.lazy_dataclass import dataclass
+import msgspec
 
 ANSWER_LIMIT = 10_000  # characters of one answer
 
 Answers = Mapping[str, tuple[str, ...]]  # what was chosen or written, by the question's text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormOption:
+class FormOption(msgspec.Struct, frozen=True, kw_only=True):
     """One of the answers that a question offers."""
 
     label: str
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormQuestion:
+class FormQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """One question. Several answers count only where it is `multiple`, the user's own words where it takes them."""
 
     text: str
@@ -37,8 +35,7 @@ class FormQuestion:
         return is_number_right and are_own_right
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class Form(msgspec.Struct, frozen=True, kw_only=True):
     """Questions that are answered together. Their texts differ."""
 
     questions: tuple[FormQuestion, ...]

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePath
 
-from tray.lazy_dataclass import dataclass, field
+import msgspec
+
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
@@ -54,21 +55,29 @@ class ApprovalState(enum.StrEnum):
     INACTIVE = "inactive"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(msgspec.Struct, frozen=True, kw_only=True):
     """A place where hooks are declared."""
 
     kind: str  # "hooktray", or the agent whose format it is in
     path: str
     line: int = 0
-    text: str = field(default="", compare=False, repr=False)  # the entry as it is written there
+    text: str = ""  # the entry as it is written there; not compared
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Source) and self._place == other._place
+
+    def __hash__(self) -> int:
+        return hash(self._place)
+
+    @property
+    def _place(self) -> tuple[str, str, int]:
+        return self.kind, self.path, self.line
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}" if self.line else self.path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(msgspec.Struct, frozen=True, kw_only=True):
     """When a hook is asked. `event` is a canonical name, or a native one when `agents` names its agent.
 
     A hook of another format keeps that format's rule for `tool`, and on its own agent its own event's name:
@@ -98,8 +107,7 @@ def plain_texts(pattern: str) -> tuple[str, ...] | None:
     return tuple(re.sub(r"\\(.)", r"\1", one) for one in re.split(r"(?<!\\)\|", pattern))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A process. `line` stays as the user wrote it; `shell` only where the dialect's own format has a shell."""
 
     line: str
@@ -113,8 +121,7 @@ class Command:
     root: str = ""  # that plugin's folder, whether or not it is approved with the hook
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """A built-in answer, without a process."""
 
     verdict: Verdict
@@ -130,8 +137,7 @@ OMITTED_WHEN_EMPTY = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Http:
+class Http(msgspec.Struct, frozen=True, kw_only=True):
     """A POST of the event. The variables that `headers` may name are the hook's `env`."""
 
     url: str
@@ -139,8 +145,7 @@ class Http:
     allow_local: tuple[str, ...] = ()  # host:port that may be on this machine or in its networks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     """A question to the language model of the settings; with `agent` the model may look into the project's files."""
 
     text: str
@@ -152,8 +157,7 @@ class Prompt:
 Action = Command | Http | Prompt | Rule
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hook:
+class Hook(msgspec.Struct, frozen=True, kw_only=True):
     """One declared hook. Its definition is what the user approves, together with the bytes it runs."""
 
     name: str
@@ -172,12 +176,12 @@ class Hook:
     status: str = ""  # what the menu shows while it runs
     inactive: str = ""  # why it is listed and never proposed; "" when it is
     agent_switch: bool = False  # it is inactive because the agent's own switch turns off the file that declares it
-    # Who it is across edits: the file that declares it and its name there.
-    key: str = field(init=False, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
+    @property
+    def key(self) -> str:
+        """Who it is across edits: the file that declares it and its name there."""
         key = f"{self.source.kind}:{self.source.path}#{self.name}"
-        object.__setattr__(self, "key", key if key.isascii() else key.encode("utf-8", "backslashreplace").decode())
+        return key if key.isascii() else key.encode("utf-8", "backslashreplace").decode()
 
     @property
     def is_imported(self) -> bool:
@@ -188,10 +192,8 @@ class Hook:
     @property
     def definition(self) -> str:
         """What is approved besides the bytes, as canonical JSON; its line and whether it is inactive are not."""
-        from dataclasses import asdict  # not needed to judge an event
-
-        fields = asdict(self) | {"kind": type(self.action).__name__}
-        del fields["inactive"], fields["agent_switch"], fields["key"]
+        fields = msgspec.to_builtins(self) | {"kind": type(self.action).__name__}
+        del fields["inactive"], fields["agent_switch"]
         for name, stored in STORED_NAMES.items():
             fields[stored] = fields.pop(name)
         fields["source"] = {"kind": self.source.kind, "path": self.source.path}
@@ -202,8 +204,7 @@ class Hook:
         return _json(fields)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guard:
+class Guard(msgspec.Struct, frozen=True, kw_only=True):
     """One agent's event that approved hooks guard. All names are the agent's own.
 
     `names` are the tools that the hooks can match; with `is_exception`, the only tools that they cannot match.

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.lazy_pattern import lazy_pattern
 
 
@@ -17,8 +18,7 @@ class ProcessId(NamedTuple):
     started: float  # seconds since the epoch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, kw_only=True):
     """A field that is empty is not known. Everything but `processes` comes from the agent's environment.
 
     That names sockets and ids, and an agent can write what it likes there: the code that uses a socket checks that it
@@ -88,16 +88,12 @@ def read_place(
 
 def place_fields(place: Place) -> dict[str, object]:
     """What is known of it, as JSON can hold it."""
-    from dataclasses import asdict  # not needed to judge an event
-
-    return {name: found for name, found in asdict(place).items() if found}
+    return {name: found for name, found in msgspec.to_builtins(place).items() if found}
 
 
 def place_from_fields(saved: Mapping[str, object]) -> Place:
     """The place of such fields; those that are not understood are left out."""
-    from dataclasses import fields
-
-    names = {field.name for field in fields(Place)} - {"processes"}
+    names = {*Place.__struct_fields__} - {"processes"}
     known = {name: text for name, text in saved.items() if name in names and isinstance(text, str)}
     rows = saved.get("processes")
     processes = tuple(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 
+import msgspec
+
 from tray.language import phrase
-from tray.lazy_dataclass import dataclass
 from tray.model.place import NO_PLACE, Place
 
 
@@ -27,8 +28,7 @@ STATE_WORDS: Mapping[SessionState, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(msgspec.Struct, frozen=True, kw_only=True):
     """One session as people see it; `name` is the agent's own title, else the branch and the first prompt's words."""
 
     agent: str

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 import msgspec
 
 from tray.language import phrase, plural, say
-from tray.lazy_dataclass import dataclass
 from tray.settings import AlertRule, QuietHours, Settings, overlay
 from tray.text import sanitise
 
@@ -72,8 +71,7 @@ GRANTS = frozenset({Button.ALLOW, Button.CONNECT, Button.LEAVE, Button.UNDO, *CH
 ALL_AGENTS = "all agents"  # what *Connect* is about when it is not one agent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alert:
+class Alert(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to show and to sound. Alerts with the same key replace each other; `sound` "" is silent."""
 
     cls: AlertClass
@@ -111,8 +109,7 @@ NO_RULES: Rules = {}
 SILENT = ("", "none")  # both are how a user writes "no sound"
 
 
-@dataclass(frozen=True, slots=True)
-class Default:
+class Default(msgspec.Struct, frozen=True):
     urgency: Urgency
     sound: str
     notify: bool = True

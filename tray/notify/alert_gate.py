@@ -14,8 +14,10 @@ import time
 from collections.abc import Callable
 from typing import Literal, Protocol
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.language import say
-from tray.lazy_dataclass import dataclass, replace
 from tray.notify.alert import APP, BODY_LIMIT, Alert, AlertClass, Urgency
 from tray.notify.throttle import DEFERRED, DeferredAlert, Throttle, summary_text
 from tray.text import sanitise
@@ -31,8 +33,7 @@ MAX_AWAY = 200  # alerts of one absence that its summary counts
 Mode = Literal["hold", "silent", "show"]
 
 
-@dataclass(frozen=True, slots=True)
-class Attention:
+class Attention(msgspec.Struct, frozen=True):
     """What is proved: that the user looks at the session, and that the user is away."""
 
     is_looking: bool = False
@@ -54,16 +55,14 @@ class NotificationSink(Protocol):
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
 
-@dataclass(slots=True)
-class _Asked:
+class _Asked(msgspec.Struct):
     """Alerts that wait for the answer of the first look."""
 
     alerts: tuple[Alert, ...]
     record: str
 
 
-@dataclass(slots=True)
-class _Held:
+class _Held(msgspec.Struct):
     """An alert that was not shown, since its user looks."""
 
     alert: Alert

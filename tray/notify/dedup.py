@@ -7,9 +7,10 @@ import json
 import time
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from tray.agents import tools
 from tray.agents.protocol import goes_on
-from tray.lazy_dataclass import dataclass
 from tray.model.decision import Decision
 from tray.model.event import Event, EventKind
 from tray.notify.alert import Alert
@@ -75,8 +76,7 @@ class TurnDedup:
             self._began.pop(next(iter(self._began)))
 
 
-@dataclass(frozen=True, slots=True)
-class Announced:
+class Announced(msgspec.Struct, frozen=True):
     """One event with what was announced for it."""
 
     id: str

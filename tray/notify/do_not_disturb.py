@@ -17,8 +17,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.files import user_file
-from tray.lazy_dataclass import dataclass
 from tray.notify.notifier import NotifierError
 from tray.notify.server import NAME, PATH, PROPERTIES, Call, NotificationServer, call
 
@@ -34,16 +35,14 @@ QUIET_STATES = frozenset({3, 4, 6})
 MAKO_MODES = frozenset({"dnd", "do-not-disturb"})  # mako has modes that the user names; these are its manual's
 
 
-@dataclass(frozen=True, slots=True)
-class BusState:
+class BusState(msgspec.Struct, frozen=True):
     """A server or a service of the desktop answers a call."""
 
     call: Call
     is_on: Callable[[object], bool] = lambda value: value is True
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True):
     """A key of the desktop's settings, which GLib's own program reads."""
 
     schema: str

@@ -14,8 +14,9 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.dbus_socket import bus_errors, wait_when_full
-from tray.lazy_dataclass import dataclass, field
 from tray.notify.alert import ALARM, APP, CHOICES, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import SERVER_TIMEOUT, may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
@@ -44,13 +45,12 @@ log = logging.getLogger(__name__)
 OnPress = Callable[[Alert, Button], None]
 
 
-@dataclass(slots=True)
-class ShownNotification:
+class ShownNotification(msgspec.Struct):
     """An alert on the screen, and which of its buttons have been pressed."""
 
     alert: Alert
     number: int = 0  # the server's; 0 until it has answered
-    pressed: set[Button] = field(default_factory=set)
+    pressed: set[Button] = set()
     times: int = 1  # how often it was put onto the screen
 
 

@@ -8,9 +8,10 @@ import shlex
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+import msgspec
+
 from tray.approvals.remedies import HookFailure, find_failure, remedy, remedy_of
 from tray.language import phrase, say
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Gate, Outcome, Status
 from tray.notify.alert import BODY_LIMIT, AlertClass
@@ -48,8 +49,7 @@ PATH = lazy_pattern(r"(?<![\w:/.~])(?:~|[A-Za-z]:)?[/\\](?:[^/\\\s:'\"`]+[/\\])+
 DIGITS = lazy_pattern("[0-9]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookProblem:
+class HookProblem(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with one hook."""
 
     hook: str

@@ -14,9 +14,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Protocol
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.errors import BUILT_IN_ERRORS
 from tray.language import say
-from tray.lazy_dataclass import dataclass, replace
 from tray.notify.alert import CLASS_NAMES, Alert
 
 TIMEOUT = 5.0  # seconds that one back end has for one alert
@@ -45,8 +47,7 @@ class Delivery(enum.Enum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerState:
+class ServerState(msgspec.Struct, frozen=True):
     """What a back end knows of its server."""
 
     may_interrupt: bool = True  # False: "do not disturb" is on

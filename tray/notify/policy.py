@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from tray.agents.protocol import goes_on, spec
 from tray.engine.sentence import (
     decision_ending,
@@ -18,7 +20,6 @@ from tray.engine.sentence import (
 )
 from tray.engine.user_questions import UserQuestion
 from tray.language import count, say
-from tray.lazy_dataclass import replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Decision, Record, SkipReason, Verdict
 from tray.model.event import Capability, Event, EventKind

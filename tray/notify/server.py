@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
+
 from tray.dbus_socket import bus_errors
-from tray.lazy_dataclass import dataclass
 from tray.notify.notifier import NotifierError
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ class TooSoonError(NotifierError):
     """The server refuses this alert for now."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotificationServer:
+class NotificationServer(msgspec.Struct, frozen=True):
     owner: str  # its unique name on the bus; another one after a restart
     markup: bool
     actions: bool = False

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from tray.agents.registry import display_name
 from tray.approvals.catalog import HookState
 from tray.approvals.guarded_settings import FILE, GuardedSetting
 from tray.engine.ports import FREQUENT_KINDS
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
 from tray.language import count, phrase
-from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OPINION, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import ApprovalState

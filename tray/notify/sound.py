@@ -17,9 +17,11 @@ from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.errors import BUILT_IN_ERRORS, ConfigError
 from tray.hidden_modules import load_lazily
-from tray.lazy_dataclass import dataclass, replace
 from tray.notify import speech
 from tray.sources.sound_pack import load, read_pack
 from tray.threads import run_logged, start_thread
@@ -42,8 +44,7 @@ PLAYERS = {"linux": ("pw-play", "paplay", "aplay"), "darwin": ("afplay",)}
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Sounding:
+class Sounding(msgspec.Struct, frozen=True):
     """What to play: one of our sounds or a file, of a sound pack that of a category instead, and a line."""
 
     name: str

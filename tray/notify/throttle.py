@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.language import count
-from tray.lazy_dataclass import dataclass, replace
 from tray.notify.alert import APP, BODY_LIMIT, COUNT_PHRASES, Alert, AlertClass, Urgency
 from tray.text import sanitise
 
@@ -24,16 +26,14 @@ LIST_LIMIT = 50  # deferred alerts that can be listed
 DEFERRED = "held"  # the journal's word for such a delivery
 
 
-@dataclass(frozen=True, slots=True)
-class DeferredAlert:
+class DeferredAlert(msgspec.Struct, frozen=True):
     """One alert that waits for a summary."""
 
     at: float
     alert: Alert
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(msgspec.Struct):
     count: int = 0
     projects: dict[str, None] | None = None
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import msgspec
+
 from tray.agents import patches, tools
 from tray.language import count, say
-from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Event, EventKind
 
@@ -29,12 +30,11 @@ TESTS = lazy_pattern(
 )
 
 
-@dataclass(slots=True)
-class TurnRecord:
+class TurnRecord(msgspec.Struct):
     """One turn so far."""
 
     began: float
-    files: set[str] = field(default_factory=set)
+    files: set[str] = set()
     test_runs: int = 0
     failed_runs: int = 0
 

@@ -9,7 +9,8 @@ from itertools import islice, pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.paths import real_path
@@ -78,8 +79,7 @@ CHANGES_GENERATED_FILES = lazy_pattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ProtectionFinding:
+class ProtectionFinding(msgspec.Struct, frozen=True):
     """`subject` is what an exception may name: `hooktray off`, or the path. `hint` is what to do instead."""
 
     verdict: Verdict

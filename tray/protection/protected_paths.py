@@ -18,10 +18,11 @@ from functools import cache
 from itertools import pairwise
 from pathlib import PurePath
 
+import msgspec
+
 from tray.agents import overview
 from tray.agents.agent import ProtectedFiles, agents_by_home_variable, protected_words
 from tray.agents.registry import agents_without, known_agent, known_agents
-from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.paths import real_path
@@ -141,8 +142,7 @@ def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
     return (*names, *protected.environments.words, *((str(protected.port),) if protected.port else ()))
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentFinding:
+class EnvironmentFinding(msgspec.Struct, frozen=True):
     """What is wrong with a change of this path."""
 
     verdict: Verdict
@@ -150,8 +150,7 @@ class EnvironmentFinding:
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Environments:
+class Environments(msgspec.Struct, frozen=True, kw_only=True):
     """`own` hold nothing but Hooktray; `shared` are the roots of others, `packages` their folders of packages.
 
     `tools` are the programs that manage the own ones: pipx, uv.
@@ -276,8 +275,7 @@ def _finds(pattern: str, place: str) -> bool:
     return len(parts) <= len(names) and all(map(fnmatchcase, names, parts))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProtectedPaths:
+class ProtectedPaths(msgspec.Struct, frozen=True, kw_only=True):
     """`own` are our folders and files; `home` is the user's; `port` is the page's, 0 when there is none.
 
     `own` and `agent_homes` have `/` on every system; other paths are given it before they are compared.
@@ -285,7 +283,7 @@ class ProtectedPaths:
 
     own: tuple[str, ...] = ()
     home: str = ""
-    agent_homes: Mapping[str, str] = field(default_factory=dict)  # by agent, where its environment names one
+    agent_homes: Mapping[str, str] = {}  # by agent, where its environment names one
     guards: tuple[str, ...] = ()  # files that approved hooks run or name, and that are not copied
     port: int = 0
     environments: Environments = NO_ENVIRONMENTS  # that Hooktray runs from; their own folders are in `own`, too

@@ -6,6 +6,7 @@ does. What hides its words on purpose (base64, a script written first) is out of
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import shlex
@@ -13,8 +14,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import PurePath
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents.tools import COMMAND, arguments, canonical, canonical_input
-from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
@@ -79,29 +82,30 @@ PROJECT_HINT = "allow it if these hooks are what you want"
 log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class PageAddress:
+class PageAddress(msgspec.Struct):
     """Where the page is: its port while it is open, else 0."""
 
     port: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Protection:
+class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """`exceptions` are those that a person confirmed: a command such as `hooktray pause`, or a pattern of paths."""
 
     protected_paths: ProtectedPaths
     exceptions: Callable[[], Sequence[str]] = tuple
     guards: Callable[[], tuple[str, ...]] = tuple  # files that approved hooks run or name, and that are not copied
-    page: PageAddress = field(default_factory=PageAddress)
-    words: tuple[str, ...] = field(init=False)  # a text without any of these does not concern us
-    home_variables: frozenset[str] = field(init=False)  # without any of these an environment names no agent's home
+    page: PageAddress = msgspec.field(default_factory=PageAddress)
 
-    def __post_init__(self) -> None:
+    @functools.cached_property
+    def words(self) -> tuple[str, ...]:
+        """A text without any of these does not concern us."""
         words = {*HINTS, *hook_words(), *path_words(self.protected_paths)}
-        least = sorted(one for one in words if not any(other in one and other != one for other in words))
-        object.__setattr__(self, "words", tuple(least))
-        object.__setattr__(self, "home_variables", frozenset(home_variables()))
+        return tuple(sorted(one for one in words if not any(other in one and other != one for other in words)))
+
+    @functools.cached_property
+    def home_variables(self) -> frozenset[str]:
+        """Without any of these an environment names no agent's home."""
+        return frozenset(home_variables())
 
     def _places(self, event: Event) -> ProtectedPaths:
         """With the page's port, and with the agents' homes that the agent's own environment names."""

@@ -9,9 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.addresses import endpoint
 from tray.errors import ConfigError
-from tray.lazy_dataclass import dataclass, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import AgentEvents, EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Http, Match, Prompt, Source, plain_texts
@@ -39,8 +41,7 @@ PLAIN_PROGRAMS = word_set("[ [[ cat cd echo exit export false printf read set te
 KeyPath = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceHooks:
+class SourceHooks(msgspec.Struct, frozen=True, kw_only=True):
     """What one source yields: hooks, what a person should know of it, and the files that it depends on."""
 
     hooks: tuple[Hook, ...] = ()

@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby, islice, product
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.shell.expand import (
     MADE,
     MARKS,
@@ -58,8 +59,7 @@ SILENT = word_set(": [ [[ cd declare exit export false local pushd readonly retu
 _PRINTED_LAST = ("|", "|&")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class Field(msgspec.Struct, frozen=True, kw_only=True):
     """One word as a program gets it. `word` is the word of the line that it comes from."""
 
     text: str
@@ -70,8 +70,7 @@ class Field:
         return not MARKS & set(self.text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Code:
+class Code(msgspec.Struct, frozen=True, kw_only=True):
     """Words of a command that are a line for another shell, and the words that this shell gets from `$0` on."""
 
     first: int
@@ -80,8 +79,7 @@ class Code:
     takes_more: bool = False  # it gets further words when it runs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimpleCommand:
+class SimpleCommand(msgspec.Struct, frozen=True, kw_only=True):
     """One command, with the lists of words with which it may be started."""
 
     variants: tuple[tuple[Field, ...], ...]
@@ -102,8 +100,7 @@ class SimpleCommand:
         yield from self.redirects
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inner:
+class Inner(msgspec.Struct, frozen=True, kw_only=True):
     """A line inside the line. With `is_quoted` it is a separate text; without `is_movable` it cannot be changed."""
 
     start: int
@@ -114,8 +111,7 @@ class Inner:
     is_movable: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluatedLine:
+class EvaluatedLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line, its commands in order, and the lines inside it."""
 
     line: str

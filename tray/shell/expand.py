@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from fnmatch import translate
 from itertools import islice, product
 
-from tray.lazy_dataclass import dataclass, field, replace
+import msgspec
+from msgspec.structs import replace
+
 from tray.lazy_pattern import lazy_pattern
 from tray.shell.split import atom_end, fill, unescape
 
@@ -33,8 +35,7 @@ _CUT = lazy_pattern(r"(##?|%%?)(.*)", re.DOTALL)
 Substitute = Callable[[str, int, bool], Texts]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class Places(msgspec.Struct, frozen=True, kw_only=True):
     """The environment variables and folders that are known before a line starts."""
 
     values: Mapping[str, str]
@@ -44,15 +45,14 @@ class Places:
     shell: str = "sh"  # `$0`
 
 
-@dataclass(slots=True, kw_only=True)
-class Scope:
+class Scope(msgspec.Struct, kw_only=True):
     """A shell's state at one place of a line. `folder` is () until the shell changes it."""
 
     places: Places
     variables: dict[str, Texts]
     exported: set[str]
     folder: Texts = ()
-    arguments: tuple[Texts, ...] = field(default_factory=tuple)  # `$0` and behind
+    arguments: tuple[Texts, ...] = ()  # `$0` and behind
 
     @property
     def cwd(self) -> Texts:

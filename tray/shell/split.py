@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from itertools import groupby
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
@@ -48,8 +49,7 @@ _INNER = lazy_pattern(r"\$\(|`|[<>]\(")
 _NESTING_LIMIT = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellWord:
+class ShellWord(msgspec.Struct, frozen=True, kw_only=True):
     """One word. `text` is what the shell would make of it, if that is known (`is_literal`)."""
 
     start: int
@@ -76,8 +76,7 @@ class ShellWord:
         return self.text[len(self.prefix) :]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True):
     """A line whose words hold their substitutions. `operators` are those in front of each simple command."""
 
     words: tuple[ShellWord, ...]
@@ -85,8 +84,7 @@ class Reading:
     operators: tuple[tuple[int, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HereDocument:
+class HereDocument(msgspec.Struct, frozen=True, kw_only=True):
     """The text between `<<EOF` and `EOF`. `is_literal`: the shell expands nothing in it, as its mark is quoted."""
 
     start: int

@@ -10,10 +10,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents.registry import AGENTS
 from tray.errors import ConfigError
 from tray.files import user_file
-from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.hook import Command, Hook
 from tray.paths import Paths, unwritable_error
 from tray.settings import Settings, invalid_value
@@ -26,15 +28,14 @@ from tray.sources.starter import STARTER_TEXT
 from tray.strict import Document, load_yaml, suggest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Configuration:
+class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     """What is in force. `problem` has the reason why the file as it is now is not; "" when it is.
 
     `warnings` are about entries of other sources and missing sounds, each with its place; `watched` are
     the files of both.
     """
 
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings = msgspec.field(default_factory=Settings)
     hooks: tuple[Hook, ...] = ()
     problem: str = ""
     warnings: tuple[str, ...] = ()

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from tray.agents import relay_command
 from tray.agents.agent import Agent, HookReader
 from tray.agents.registry import AGENTS, CANONICAL, hook_rules
 from tray.errors import PACKAGE_ERRORS, ConfigError
-from tray.lazy_dataclass import replace
 from tray.model.hook import Command, Hook
 from tray.reading.entries import OWN_RELAY, READABLE_HINT, SourceHooks, read_error, unreadable_source
 from tray.settings import invalid_value, unknown_key

@@ -19,7 +19,6 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from tray.errors import ConfigError
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.settings import ready_for_threads
 from tray.text import sanitise
@@ -65,16 +64,14 @@ class _Manifest(msgspec.Struct, frozen=True):
     category_aliases: dict[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class PackSound:
+class PackSound(msgspec.Struct, frozen=True):
     """One sound of a pack, as its manifest has it."""
 
     file: str
     sha256: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SoundPack:
+class SoundPack(msgspec.Struct, frozen=True, kw_only=True):
     """A pack whose manifest is good; of its files nothing is known yet."""
 
     folder: Path

@@ -17,9 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.errors import ConfigError, HooktrayError, store_error
 from tray.files import user_file
-from tray.lazy_dataclass import dataclass, field
 from tray.model.hook import Command, Hook, digest, restore
 from tray.store.copies import Bundle
 from tray.store.ledger import ApprovedHook
@@ -59,14 +60,13 @@ NOT_OURS = "give the file that `hooktray approvals export FILE` wrote; nothing w
 ALTERED = "export it once more; nothing was imported"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Export:
+class Export(msgspec.Struct, frozen=True, kw_only=True):
     """One approval as it goes into a file; the bytes may be left out."""
 
     approved: ApprovedHook
     files: Mapping[str, str]  # absolute path -> SHA-256
-    pinned: Mapping[str, str] = field(default_factory=dict)
-    contents: Mapping[str, bytes] = field(default_factory=dict)
+    pinned: Mapping[str, str] = {}
+    contents: Mapping[str, bytes] = {}
     executable: frozenset[str] = frozenset()
 
 

@@ -15,9 +15,10 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
+import msgspec
+
 from tray.errors import HooktrayError
 from tray.files import content
-from tray.lazy_dataclass import dataclass, field
 from tray.model.hook import Hook, digest, restore
 
 MANIFEST = "manifest.json"
@@ -40,15 +41,14 @@ LINKED = "linked"  # in place of a SHA-256: a folder of packages to which the co
 Stamp = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle:
+class Bundle(msgspec.Struct, frozen=True, kw_only=True):
     """What one approval covers: a definition, the bytes of its files, and the programs it is bound to."""
 
     hook: Hook
-    contents: Mapping[str, bytes] = field(default_factory=dict)  # absolute path -> bytes, copied and run as a copy
+    contents: Mapping[str, bytes] = {}  # absolute path -> bytes, copied and run as a copy
     executable: frozenset[str] = frozenset()
     # Programs and folders that are not copied: a name with its path, a program with its SHA-256, a folder as LINKED.
-    pinned: Mapping[str, str] = field(default_factory=dict)
+    pinned: Mapping[str, str] = {}
 
     @property
     def file_digests(self) -> dict[str, str]:
@@ -63,8 +63,7 @@ class Bundle:
         return tuple(sorted(self.contents))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What a saved bundle consists of."""
 
     definition: str
@@ -72,8 +71,7 @@ class Manifest:
     pinned: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifiedCopy:
+class VerifiedCopy(msgspec.Struct, frozen=True, kw_only=True):
     """A saved bundle as it was last verified."""
 
     raw: bytes  # of its manifest
@@ -81,7 +79,7 @@ class VerifiedCopy:
     paths: Mapping[str, str]  # absolute path of the original -> path of the copy
     links: Mapping[str, str]  # path of a link in the copy -> the folder that it leads to
     root: str  # of its files
-    folders: dict[str, Stamp] = field(default_factory=dict)  # while these are the same, nothing was put in
+    folders: dict[str, Stamp] = {}  # while these are the same, nothing was put in
 
 
 class DamagedError(HooktrayError):

@@ -20,9 +20,11 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import get_ident
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.errors import MAKE_ROOM, StoreError, store_error
 from tray.files import Identity, identity, is_disk_full
-from tray.lazy_dataclass import dataclass, field, replace
 from tray.paths import WRITABLE
 from tray.store import set_aside
 from tray.store.checkpoint import delete_checkpoints, has_approvals
@@ -83,16 +85,15 @@ class Reader:
         self.thread = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Database:
+class Database(msgspec.Struct, frozen=True):
     """An opened database. `damaged` is the path of the file that was set aside for it, or None."""
 
     path: Path
     damaged: Path | None = None  # set aside by this very opening; `damage` returns it until the user has seen it
     pragmas: tuple[str, ...] = ()  # further ones for every connection, such as "max_page_count = 50"
     busy: float = BUSY_TIMEOUT  # seconds, unless a caller gives another
-    pin: Pin = field(default_factory=Pin, compare=False, repr=False)
-    reader: Reader = field(default_factory=Reader, compare=False, repr=False)
+    pin: Pin = msgspec.field(default_factory=Pin)
+    reader: Reader = msgspec.field(default_factory=Reader)
 
     @property
     def is_marked_damaged(self) -> bool:

@@ -9,8 +9,10 @@ import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.errors import StoreError
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Record, Verdict
 from tray.model.event import PROBE_PREFIX, EventKind
 from tray.store import dropped_rows
@@ -80,8 +82,7 @@ CONDITIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowFilter:
+class RowFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which rows are wanted. What is empty does not count."""
 
     before: str = ""  # an id: only rows older than this one

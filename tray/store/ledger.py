@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import functools
 import hashlib
 import json
 import sqlite3
@@ -11,8 +12,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.errors import StoreError
-from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.hook import NOTED, Hook, Match, Rule, restore
 from tray.store.checkpoint import LEDGER, read_checkpoint, write_checkpoint
 from tray.store.db import DAMAGE_HINT, Database
@@ -29,8 +32,7 @@ class LedgerAction(enum.StrEnum):
     UNDO = "undo"  # of the row whose number is in `definition`, as if it had never been written
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovedHook:
+class ApprovedHook(msgspec.Struct, frozen=True, kw_only=True):
     """A hook in force: planned from this definition and run from the copy called `digest`."""
 
     hook: Hook
@@ -52,21 +54,24 @@ class ApprovedHook:
 Candidates = tuple[tuple[Match, tuple[int, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerState:
+class LedgerState(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The ledger after its row `version`."""
 
     version: int = 0
-    approved: Mapping[str, ApprovedHook] = field(default_factory=dict)  # by key
-    settings: Mapping[str, str] = field(default_factory=dict)  # confirmed settings: key -> digest
-    setting_texts: Mapping[str, str] = field(default_factory=dict)  # of those whose text was kept
-    revoked: Mapping[str, str] = field(default_factory=dict)  # key -> the digest that was in force
+    approved: Mapping[str, ApprovedHook] = {}  # by key
+    settings: Mapping[str, str] = {}  # confirmed settings: key -> digest
+    setting_texts: Mapping[str, str] = {}  # of those whose text was kept
+    revoked: Mapping[str, str] = {}  # key -> the digest that was in force
     denied: frozenset[tuple[str, str]] = frozenset()  # (key, digest)
     ordered: tuple[ApprovedHook, ...] = ()  # the approved ones, rules first, then by their position
-    by_event: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # indexes by (agent, event)
-    known_candidates: dict[tuple[str, ...], Candidates] = field(default_factory=dict, compare=False, repr=False)
+    by_event: Mapping[tuple[str, str], tuple[int, ...]] = {}  # indexes by (agent, event)
     uncovered: tuple[str, ...] = ()  # of all approved hooks
     tampered: str = ""  # why no row counts; "" when all do
+
+    @functools.cached_property
+    def known_candidates(self) -> dict[tuple[str, ...], Candidates]:
+        """What `candidates` found so far."""
+        return {}
 
     def candidates(self, agent: str, *events: str) -> Candidates:
         """The matches that an event with these names may meet, each with its hooks; many hooks may have the same."""

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from tray.lazy_dataclass import dataclass
+import msgspec
 
 CHUNK_ROWS = 200  # rows deleted in one transaction, so that the writer gets its turn in between
 VACUUM_PAGES = 200  # given back to the disk at a time
@@ -24,8 +24,7 @@ def since_boot() -> float:
     return time.monotonic()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetentionLimits:
+class RetentionLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Whatever exceeds one of them goes."""
 
     days: float = 90.0

@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
 from tray.errors import StoreError
-from tray.lazy_dataclass import dataclass
 from tray.store.db import Database
 from tray.text import redact
 
@@ -46,8 +47,7 @@ Stamp = tuple[int, int, int]  # inode, bytes, nanoseconds of the last change
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionNote:
+class SessionNote(msgspec.Struct, frozen=True, kw_only=True):
     """What a hook returned after its event had been answered. `wake`: it wants the agent to go on because of it."""
 
     hook: str

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.model.decision import Status, Verdict
 from tray.model.event import PROBE_PREFIX
 from tray.store.db import Database
@@ -25,8 +26,7 @@ SELECT_RUNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HourCount:
+class HourCount(msgspec.Struct, frozen=True):
     """So many decisions of one verdict in the hour that began at `hour`."""
 
     hour: float
@@ -34,8 +34,7 @@ class HourCount:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class HookRun:
+class HookRun(msgspec.Struct, frozen=True):
     """One run of a hook, as far as charts need it."""
 
     hook: str
@@ -48,8 +47,7 @@ class HookRun:
         return self.status in (Status.FAILED, Status.TIMED_OUT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookSummary:
+class HookSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One hook's runs; times are milliseconds of those that ran."""
 
     hook: str
@@ -61,8 +59,7 @@ class HookSummary:
     p95: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSummary:
+class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One session of an agent, as far as the journal reaches."""
 
     agent: str
@@ -75,8 +72,7 @@ class SessionSummary:
     asked: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentActivity:
+class AgentActivity(msgspec.Struct, frozen=True, kw_only=True):
     """The last event of one agent."""
 
     agent: str

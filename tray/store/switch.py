@@ -11,8 +11,10 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.errors import StoreError
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Gate
 from tray.model.hook import Hook
 from tray.store.checkpoint import SWITCH, read_checkpoint, write_checkpoint
@@ -31,8 +33,7 @@ TAMPERED_TEXT = "the switch or a pause is not as Hooktray last wrote it: that do
 LOG = "INSERT INTO switch_log (at, what, way) VALUES (?, ?, ?)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimedPause:
+class TimedPause(msgspec.Struct, frozen=True, kw_only=True):
     """Until when no hook runs: for one agent, for one session, or for everybody."""
 
     until: float
@@ -43,8 +44,7 @@ class TimedPause:
         return self.agent in ("", agent) and self.session in ("", session)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SwitchState:
+class SwitchState(msgspec.Struct, frozen=True, kw_only=True):
     """The switch's state. `paused_until` is of the pause for everybody; `pauses` are all that still last."""
 
     enabled: bool = True

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from itertools import chain, islice
 from operator import attrgetter
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.store import dropped_rows
 from tray.store.db import Database, database_error, is_damage
 from tray.threads import start_thread
@@ -41,8 +42,7 @@ class Committed(enum.Enum):
     DROPPED = "dropped"
 
 
-@dataclass(frozen=True, slots=True)
-class WriteJob:
+class WriteJob(msgspec.Struct, frozen=True):
     """A row of the journal, or any other statement. Only rows are counted when they have to be dropped."""
 
     values: tuple[object, ...]

@@ -7,8 +7,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
+import msgspec
+
 from tray.errors import ConfigError
-from tray.lazy_dataclass import dataclass, field
 
 NODES = 100_000  # values of a document, keys included
 DIGITS = 100  # characters of a number
@@ -30,8 +31,7 @@ class Mark(NamedTuple):
 TOP = Mark(1, 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Document(msgspec.Struct, frozen=True, kw_only=True):
     """A file's values, with their places.
 
     `marks` holds the place of each entry (its key, or the item of a list), `value_marks` the place of its value,
@@ -40,10 +40,10 @@ class Document:
 
     value: object
     path: str
-    marks: Mapping[KeyPath, Mark] = field(default_factory=dict)
-    value_marks: Mapping[KeyPath, Mark] = field(default_factory=dict)
-    ends: Mapping[KeyPath, Mark] = field(default_factory=dict)
-    text: str = field(default="", repr=False)
+    marks: Mapping[KeyPath, Mark] = {}
+    value_marks: Mapping[KeyPath, Mark] = {}
+    ends: Mapping[KeyPath, Mark] = {}
+    text: str = ""
 
     def location(self, at: KeyPath, *, value: bool = False) -> str:
         """`file:line:column` of the entry, or of its value; of the nearest entry around it when it is not there."""

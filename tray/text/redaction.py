@@ -7,7 +7,9 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from tray.lazy_dataclass import dataclass, replace
+import msgspec
+from msgspec.structs import replace
+
 from tray.lazy_pattern import lazy_pattern
 from tray.text.secret_commands import COMMAND_END, COMMAND_LENGTH, COMMANDS
 from tray.text.secret_patterns import (
@@ -38,8 +40,7 @@ ARGV_LENGTH = 64  # strings at most of a list that may be a command
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 
 
-@dataclass(frozen=True, slots=True)
-class Redacted:
+class Redacted(msgspec.Struct, frozen=True):
     """The text without its secrets, and the kinds of those that were there, in order, with their fingerprints."""
 
     text: str
@@ -47,8 +48,7 @@ class Redacted:
     fingerprints: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _SecretSpan:
+class _SecretSpan(msgspec.Struct, frozen=True):
     start: int
     end: int
     kind: str

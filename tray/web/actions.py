@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.approvals.batch import summary_lines
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.consent import PendingRequest
@@ -15,7 +18,6 @@ from tray.approvals.review import Section, hook_id, sections
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, phrase, say
-from tray.lazy_dataclass import dataclass, replace
 from tray.web.question_form import QuestionPage, answers, fields
 from tray.web.review_diff import FileDiff, review_diff
 from tray.web.services import PageServices
@@ -32,8 +34,7 @@ PAUSES: Mapping[str, tuple[float | None, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageAction:
+class PageAction(msgspec.Struct, frozen=True, kw_only=True):
     """One action on exactly one thing, as it was shown."""
 
     action: str
@@ -43,8 +44,7 @@ class PageAction:
     variable: str = ""  # of the environment
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageReview:
+class PageReview(msgspec.Struct, frozen=True, kw_only=True):
     """One hook as it is read before it is approved."""
 
     name: str
@@ -53,8 +53,7 @@ class PageReview:
     changes: tuple[FileDiff, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageQuestion:
+class PageQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """What a confirmation shows; `button` is the label of its button, `back_link` the target of the last one.
 
     `deny` is the label of a button between them, which turns down what was shown.

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from time import localtime, strftime
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.model.decision import Verdict
 from tray.store.stats import HOUR, HookRun, HourCount, percentile
 
@@ -19,8 +20,7 @@ BINS = 16  # of a distribution: 1 ms, 2 ms, 4 ms … 32 s
 DURATIONS_WIDTH, DURATIONS_HEIGHT = 160.0, 28.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class Bar(msgspec.Struct, frozen=True, kw_only=True):
     x: float
     y: float
     width: float
@@ -29,8 +29,7 @@ class Bar:
     title: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
+class Chart(msgspec.Struct, frozen=True, kw_only=True):
     """Bars; `top` is the value of the full height, `rows` has the same numbers as text."""
 
     bars: tuple[Bar, ...]
@@ -106,8 +105,7 @@ def _hour_text(at: float) -> str:
     return strftime("%H:%M", localtime(at))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookDurations:
+class HookDurations(msgspec.Struct, frozen=True, kw_only=True):
     """Durations and failures of one hook's runs."""
 
     runs: int = 0

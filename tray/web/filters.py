@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+from msgspec.structs import asdict
+
 from tray.model.decision import Record
 from tray.store.journal import KINDS, RowFilter
 from tray.web.templating import VERDICTS
@@ -14,8 +15,7 @@ from tray.web.templating import VERDICTS
 MAX_LENGTH = 200  # characters of one filter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionFilter:
+class DecisionFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Empty = does not count. `event` is a canonical name or an agent's own, `verdict` what a row is shown as."""
 
     agent: str = ""

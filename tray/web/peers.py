@@ -9,15 +9,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from tray.lazy_dataclass import dataclass
+import msgspec
 
 SocketAddress = tuple[str, int]
 TABLE = Path("/proc/net/tcp")
 ATTEMPTS = 3  # the kernel writes the table while connections come and go, and may leave one out
 
 
-@dataclass(frozen=True, slots=True)
-class TcpPeer:
+class TcpPeer(msgspec.Struct, frozen=True):
     """The far end of a connection."""
 
     user: int

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import msgspec
+
 from tray.engine.user_questions import UserQuestion
 from tray.errors import HooktrayError
 from tray.language import say
-from tray.lazy_dataclass import dataclass
 from tray.model.form import Answers, Form, FormOption, FormQuestion
 
 OWN = "own"  # the value of the choice that is the user's own words
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OptionField:
+class OptionField(msgspec.Struct, frozen=True, kw_only=True):
     """One choice: the name and the value of its field."""
 
     name: str
@@ -22,8 +22,7 @@ class OptionField:
     option: FormOption
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionFields:
+class QuestionFields(msgspec.Struct, frozen=True, kw_only=True):
     """One question: its choices, and the name of the field for the user's own words ("" where it takes none).
 
     Each box of a question that takes several answers has a name of its own, so that a form which keeps one value for
@@ -36,8 +35,7 @@ class QuestionFields:
     own: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionPage:
+class QuestionPage(msgspec.Struct, frozen=True, kw_only=True):
     """What the page of one open question shows; `token` works once."""
 
     question: UserQuestion

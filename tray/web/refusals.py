@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from enum import Enum
 
+import msgspec
+
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.callers.person import Proof
 from tray.language import phrase, say
-from tray.lazy_dataclass import dataclass
 
 CLICK_STATUS = 403  # of every click that does not count
 OPEN_AGAIN = phrase("Choose Open page in the tray's menu, or run `hooktray open`.")
 SET_PASSPHRASE = phrase("Or set a passphrase with `hooktray passphrase`: it is then asked for here.")
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """The answer to a refused request. Nothing in it comes from the request."""
 
     status: int

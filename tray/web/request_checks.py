@@ -9,7 +9,8 @@ from __future__ import annotations
 import hmac
 import re
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.web.refusals import RefusalCause
 
 ENTER_PATH = "/enter"
@@ -22,8 +23,7 @@ FRAME_DESTINATIONS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestHead:
+class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
     """A request as it came: `headers` with names in lower case, in order, doubles and all."""
 
     method: str

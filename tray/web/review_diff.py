@@ -5,22 +5,21 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
+import msgspec
+
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.definition import definition_rows
-from tray.lazy_dataclass import dataclass
 from tray.store.copies import Copies, DamagedError, Manifest
 
 CONTEXT = 3  # lines around a change
 
 
-@dataclass(frozen=True, slots=True)
-class DiffLine:
+class DiffLine(msgspec.Struct, frozen=True):
     sign: str  # "+", "-", "@" or " "
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileDiff:
+class FileDiff(msgspec.Struct, frozen=True):
     """One text before and after; `title` is the definition or a file's path."""
 
     title: str

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
+import msgspec
 from aiohttp import web
 
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.approvals.callers.person import Proof
 from tray.approvals.review import hook_id
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass
 from tray.model.decision import Record
 from tray.web import filters, http_messages, peers, request_checks
 from tray.web.actions import IMMEDIATE, PASSPHRASES, SWITCH, TRIED, VARIABLES, PageActions
@@ -64,8 +64,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedRequest:
+class CheckedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request that the guard let through, and who sent it."""
 
     head: RequestHead

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
+
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.engine.user_questions import UserQuestion
-from tray.lazy_dataclass import dataclass
 from tray.model.decision import Record
 from tray.model.form import Answers
 from tray.model.session import Session
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from tray.engine.replay import ReplayComparison
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageSetting:
+class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the menu's settings: a tick (on or off), a thing to do (None), a heading for `settings`, or a note."""
 
     id: str
@@ -32,8 +32,7 @@ class PageSetting:
     is_note: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentConnection:
+class AgentConnection(msgspec.Struct, frozen=True, kw_only=True):
     """Whether our lines are in an agent's settings, and what to do about it."""
 
     installed: bool
@@ -43,8 +42,7 @@ class AgentConnection:
     is_wanted: bool = False  # nothing changed: a hook needs more of its events
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectOffer:
+class ConnectOffer(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the menu that connects an agent, or all of them: what it writes, in a line and in full."""
 
     id: str
@@ -60,8 +58,7 @@ class BrowserClicks(Protocol):
     def confirm_browser(self, pids: Sequence[int], typed: str) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageServices:
+class PageServices(msgspec.Struct, frozen=True, kw_only=True):
     """`refresh` reads the sources again before hooks are shown.
 
     `settings` are those that the menu has now; `change_setting` clicks one, unless it is as it should be already.

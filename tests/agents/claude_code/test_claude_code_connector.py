@@ -7,7 +7,6 @@ import os
 import shlex
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 from connect.sites import RELAY, Person, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tray.agents.claude_code.connector import CONNECTOR
 from tray.agents.claude_shape.settings_text import add_groups, handlers, parse_handler, remove_handlers

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tray.agents.claude_code.settings_hooks import read
 from tray.model.hook import OMITTED_WHEN_EMPTY, AsyncMode, Command, Failure, Hook, restore

@@ -6,13 +6,13 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from agents.larch import known
 from connect.sites import Person
+from msgspec.structs import replace
 
 from tray.agents.agent import Agent
 from tray.agents.claude_shape.settings import SettingsFile

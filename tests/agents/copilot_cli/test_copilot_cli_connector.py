@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from connect.sites import Person, tree
+from msgspec.structs import replace
 
 from tray.agents.copilot_cli.events import UNCONNECTED_EVENTS
 from tray.agents.registry import AGENTS

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from connect.sites import OTHER_RELAY, RELAY, Person, tree
+from msgspec.structs import replace
 
 from tray.agents.opencode import connector
 from tray.agents.opencode.protocol import EVENTS

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from connect.sites import Person, tree
+from msgspec.structs import replace
 
 from tray.errors import HooktrayError
 from tray.sources.configuration import load

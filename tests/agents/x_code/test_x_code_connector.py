@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from connect.sites import RELAY, Person, tree
+from msgspec.structs import replace
 
 from tray.agents.registry import AGENTS
 from tray.agents.x_code import source as x_code_source

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from every import every
+from msgspec.structs import replace
 
 from tray.approvals.callers.person import (
     ProcessFacts,

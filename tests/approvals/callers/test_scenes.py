@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from every import every
+from msgspec.structs import replace
 
 from tray.approvals.callers.click_check import (
     BROWSER_CHECKS,

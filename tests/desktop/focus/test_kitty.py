@@ -6,11 +6,11 @@ import random
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from desk import Desk, wait
+from msgspec.structs import replace
 from servers import answering_socket
 
 from desktop.focus.terminals import LONG, Pane, front, wait_active

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 from desk import Desk, wait
+from msgspec.structs import replace
 
 from desktop.focus.terminals import LONG, Pane, active_title, child_pane, front, tmux, wait_active
 from tray.desktop.focus import FocusResult, focus

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 
 from desk import Desk, wait
+from msgspec.structs import replace
 from Xlib import display  # type: ignore[import-untyped]
 
 from desktop.focus.terminals import LONG, Pane, child_pane, front, wait_active

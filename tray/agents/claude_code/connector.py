@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.claude_shape.connector import ShapedConnector, read_object
 from tray.agents.connection import EntryContent, Plan, Site, other_files
 from tray.agents.native_runs import declared_in, in_project
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import Hook
 
 COMMAND = b"""\
@@ -32,8 +33,7 @@ PROJECT_FILES = (".claude/settings.json", ".claude/settings.local.json")
 INSTALLED = "plugins/installed_plugins.json"
 
 
-@dataclass(frozen=True)
-class ScopedConnector(ShapedConnector):
+class ScopedConnector(ShapedConnector, frozen=True):
     """A connector with scopes and trusted folders."""
 
     def connect(self, site: Site) -> Plan:

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from tray.agents.claude_code.connector import CONNECTOR
 from tray.agents.claude_code.settings_hooks import READER
 from tray.agents.claude_shape.hook_import import GroupImport
-from tray.lazy_dataclass import dataclass
 from tray.model.hook import Hook
 
 
-@dataclass(frozen=True)
-class WatchedFilesImport(GroupImport):
+class WatchedFilesImport(GroupImport, frozen=True):
     """Leaves FileChanged hooks with a matcher in place, because Claude Code watches the files that it names."""
 
     def own_reason(self, event: str, hooks: Sequence[Hook]) -> str:

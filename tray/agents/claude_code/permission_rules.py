@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.lazy_pattern import lazy_pattern
 
 SHELLS = frozenset({"Bash", "PowerShell"})
@@ -20,8 +21,7 @@ RULE = lazy_pattern(r"(?P<tool>[A-Za-z_][\w.*-]*)(?:\((?P<argument>.*)\))?", re.
 SPECIAL = lazy_pattern(r"(\\.|\*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionRule:
+class PermissionRule(msgspec.Struct, frozen=True):
     """`argument` is the text in the parentheses; "" = any call of the tool."""
 
     tool: str

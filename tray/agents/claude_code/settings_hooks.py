@@ -13,12 +13,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from tray.agents.claude_code import http_hooks, permission_rules
 from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.claude_shape.settings_hooks import SIZE, HandlerOptions, ShapedReader
 from tray.errors import ConfigError
 from tray.files import user_file
-from tray.lazy_dataclass import replace
 from tray.model.hook import Action, AsyncMode, Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader
 from tray.settings import invalid_value

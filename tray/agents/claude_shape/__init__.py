@@ -52,7 +52,7 @@ def claude_shaped(
     without_hooks: re.Pattern[str] | None = None,
     protected: tuple[ProtectedFiles, ...] = (),
 ) -> Agent:
-    """The agent whose hooks these values describe. `dataclasses.replace` exchanges its connector, reader or importer.
+    """The agent whose hooks these values describe. `replace` exchanges its connector, reader or importer.
 
     `protected` are files besides the settings file. A value that is left out follows from `shape` and `file`.
     """

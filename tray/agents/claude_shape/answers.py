@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents import lenient, wire
 from tray.agents.claude_shape import rewrites
 from tray.agents.claude_shape.shape import BEHAVIORS, FORM_ACTIONS, WORDS, ClaudeShape, Exit2, Types
-from tray.lazy_dataclass import replace
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind
 

@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from tray.agents import relay_command
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.settings_text import (
@@ -34,11 +36,9 @@ from tray.agents.connection import (
 )
 from tray.edit.file_changes import File, FileChange, FileState, resolve_links
 from tray.edit.json_edit import JsonText, TextEdit, is_blank, new_document
-from tray.lazy_dataclass import dataclass
 
 
-@dataclass(frozen=True)
-class ShapedConnector:
+class ShapedConnector(msgspec.Struct, frozen=True):
     """A Connector. An agent that differs in one function overrides it. `name` is what people call the agent."""
 
     shape: ClaudeShape

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents.claude_shape.protocol import ShapedProtocol
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Event
 
@@ -19,8 +20,7 @@ def output_from_text(tool: str, input: Mapping[str, Any], text: str) -> Mapping[
     return {"llmContent": text, "returnDisplay": text}
 
 
-@dataclass(frozen=True)
-class GeminiShapedProtocol(ShapedProtocol):
+class GeminiShapedProtocol(ShapedProtocol, frozen=True):
     """Its input ends without a newline. Of a refusal that also stops the agent, it shows the stop's reason only."""
 
     def stdin(self, event: Event) -> bytes:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from tray.agents.claude_shape.connector import ShapedConnector
 from tray.agents.claude_shape.settings_hooks import ShapedReader
 from tray.agents.claude_shape.settings_text import add_groups, handlers, parse_handler, remove_handlers
@@ -14,14 +16,12 @@ from tray.agents.connection import Extracted, FindProblem, Site
 from tray.agents.settings_import import SettingsImporter
 from tray.edit.json_edit import OBJECT_HINT, JsonText, RawJson
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass
 from tray.model.hook import AsyncMode, Hook
 
 UNSUPPORTED = "Hooktray cannot run them there"
 
 
-@dataclass(frozen=True)
-class GroupImport:
+class GroupImport(msgspec.Struct, frozen=True):
     """Takes groups out of a settings file, and puts them back."""
 
     connector: ShapedConnector

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.agents import outputs, wire
 from tray.agents.claude_shape.shape import FORM_ACTIONS, ClaudeShape
-from tray.lazy_dataclass import dataclass
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
 
@@ -23,8 +24,7 @@ PERMISSION_WORDS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "d
 RULES = "updatedPermissions"  # the extra that is beside an allow
 
 
-@dataclass(frozen=True)
-class ShapedProtocol:
+class ShapedProtocol(msgspec.Struct, frozen=True):
     """An AgentProtocol. An agent that differs in one function overrides it."""
 
     shape: ClaudeShape

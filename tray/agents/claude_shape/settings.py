@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.agents.agent import ProtectedFiles
-from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 DEFAULT_TIMEOUT = 600.0  # seconds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsFile:
+class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
     """One agent's settings file: the user's in `folder` below the home, a project's in `folder` below the project."""
 
     folder: str  # ".pine"
@@ -29,19 +29,19 @@ class SettingsFile:
     variable: str = ""  # of the environment; names another folder for the user's file
     key: str = "hooks"  # the member that holds the events; "" = they are at the top of the file
     is_flat: bool = False  # an event's list holds the handlers themselves, not groups of them
-    head: Mapping[str, Any] = field(default_factory=dict)  # the members of a new file before the events
+    head: Mapping[str, Any] = {}  # the members of a new file before the events
     off_switch: str = ""  # the member that turns all hooks off, with dots between the names of nested ones
     off_value: bool = True  # with which it does
     takes_comments: bool = False  # whether the agent can read a file with comments
     timeout: float = DEFAULT_TIMEOUT  # seconds, for a hook without a time-out
-    timeouts: Mapping[str, float] = field(default_factory=dict)  # seconds, by event, where it differs
+    timeouts: Mapping[str, float] = {}  # seconds, by event, where it differs
     milliseconds_from: float = math.inf  # from this number on milliseconds, below it seconds; 0 = all milliseconds
     writes_milliseconds: bool = False  # whether `connect` writes them although the agent also reads seconds
     handler_types: tuple[str, ...] = ("command",)  # () = its handlers name no type, and all are commands
     timeout_key: str = "timeout"  # of a handler
     takes_args: bool = False  # a handler may have `args` beside `command`, and then runs without a shell
-    unconnected_events: Mapping[str, str] = field(default_factory=dict)  # why `connect` leaves them out
-    handler_fields: Mapping[str, str] = field(default_factory=dict)  # more fields of our own handlers
+    unconnected_events: Mapping[str, str] = {}  # why `connect` leaves them out
+    handler_fields: Mapping[str, str] = {}  # more fields of our own handlers
     restart_hint: str = "Running sessions may need a restart to take it up."
 
     def in_file_units(self, seconds: float) -> float:

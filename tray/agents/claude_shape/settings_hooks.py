@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape
 from tray.agents.protocol import agent_events
 from tray.files import user_file
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure
@@ -29,8 +30,7 @@ SIZE = 4 * 1024 * 1024  # bytes of a settings file
 LIST_OF_NAMES = lazy_pattern(r"[A-Za-z0-9_\-, |]*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandlerOptions:
+class HandlerOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of one handler besides its command and its time-out."""
 
     failure: Failure = Failure.ALLOW

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from tray.agents import relay_command
 from tray.edit.json_edit import OBJECT_HINT, JsonEntry, JsonSpan, JsonText, RawJson, TextEdit
-from tray.lazy_dataclass import dataclass
 
 Groups = Mapping[str, Sequence[Any]]  # by event; a group may be RawJson
 EDIT_HINT = "nothing was written; write each event once, as a list of groups"
 KEY = "hooks"  # the member that holds the events; with "" they are at the top
 
 
-@dataclass(frozen=True, slots=True)
-class HandlerSpan:
+class HandlerSpan(msgspec.Struct, frozen=True):
     """One handler, and its place in the text; `conditions` are what its group has beside its handlers."""
 
     event: JsonSpan

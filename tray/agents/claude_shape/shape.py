@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.agents.agent import AnswerWords
-from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Target, Verdict
 from tray.model.event import Capability, EventKind, EventSpec
 
@@ -92,8 +93,7 @@ class Exit2(enum.Enum):
     WITH_OUTPUT = enum.auto()  # without text on stdout or stderr it is a failure
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PayloadKeys:
+class PayloadKeys(msgspec.Struct, frozen=True, kw_only=True):
     """The keys of a payload, and of a hook's input."""
 
     event: str = "hook_event_name"
@@ -110,8 +110,7 @@ def as_it_is(tool: str, input: Mapping[str, Any], text: str) -> Any:
     return text
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClaudeShape:
+class ClaudeShape(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One agent's hooks. The defaults are those of the format that these agents took over.
 
     What follows from an event's kind and `can` has no field here. `samples` are synthetic payloads of events that the
@@ -122,23 +121,21 @@ class ClaudeShape:
     events: Mapping[str, EventSpec]
 
     keys: PayloadKeys = PayloadKeys()
-    topics: Mapping[str, str] = field(default_factory=dict)  # the key of the topic, where it is not the subject
-    titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    messages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    topics: Mapping[str, str] = {}  # the key of the topic, where it is not the subject
+    titles: Mapping[str, tuple[str, ...]] = {}
+    messages: Mapping[str, tuple[str, ...]] = {}
 
-    refusals: Mapping[str, RefusalStyle] = field(default_factory=dict)  # where not the usual one of the kind
+    refusals: Mapping[str, RefusalStyle] = {}  # where not the usual one of the kind
     refusal_words: tuple[str, ...] = ("block",)  # of `decision`; Hooktray writes the first
-    verdict_words: Mapping[str, Verdict] = field(
-        default_factory=dict
-    )  # of `decision` before a tool, where they differ
-    rewrite_keys: Mapping[Target, str] = field(default_factory=lambda: REWRITE_KEYS)
+    verdict_words: Mapping[str, Verdict] = {}  # of `decision` before a tool, where they differ
+    rewrite_keys: Mapping[Target, str] = msgspec.field(default_factory=lambda: REWRITE_KEYS)
     rewrite_needs_allow: bool = False  # a new input counts only together with an allow
     takes_notes: bool = True  # an answer may have a `systemMessage`
     top_extras: frozenset[str] = frozenset()  # extras that are at the top of an answer
 
-    permissions: Mapping[str, Verdict] = field(default_factory=lambda: PERMISSIONS)
-    top: Types = field(default_factory=lambda: TOP)  # the fields of an answer
-    fields: Mapping[str, Types] = field(default_factory=dict)  # of hookSpecificOutput, besides those from `can`
+    permissions: Mapping[str, Verdict] = msgspec.field(default_factory=lambda: PERMISSIONS)
+    top: Types = msgspec.field(default_factory=lambda: TOP)  # the fields of an answer
+    fields: Mapping[str, Types] = {}  # of hookSpecificOutput, besides those from `can`
     rejects_unknown_keys: bool = False  # an unknown key makes an answer invalid
     checks_event_name: bool = True  # an answer is invalid if hookSpecificOutput does not name its event
     json_on_any_exit: bool = True  # otherwise JSON counts on exit 0 only
@@ -149,13 +146,13 @@ class ClaudeShape:
     stop_ignored: frozenset[str] = frozenset()  # events where `continue: false` means nothing
     stop_refuses: frozenset[str] = frozenset()  # events that it only refuses
 
-    topic_words: Mapping[EventKind, tuple[str, ...]] = field(default_factory=dict)  # where they differ
+    topic_words: Mapping[EventKind, tuple[str, ...]] = {}  # where they differ
     older_output_keys: tuple[str, ...] = ()  # older keys of a tool's output, as text
     output_from_text: Callable[[str, Mapping[str, Any], str], Any] = as_it_is  # in the form of the agent's own tool
     project_variables: tuple[str, ...] = ()  # of the environment of its hooks
     session_variables: tuple[str, ...] = ()
-    samples: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    sample_common: Mapping[str, Any] = field(default_factory=dict)
+    samples: Mapping[str, Mapping[str, Any]] = {}
+    sample_common: Mapping[str, Any] = {}
 
     def of_kind(self, *kinds: EventKind) -> frozenset[str]:
         return frozenset(name for name, spec in self.events.items() if spec.kind in kinds)

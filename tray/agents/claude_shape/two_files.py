@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents.agent import HookImporter
 from tray.agents.claude_shape.connector import ShapedConnector, read_object
 from tray.agents.claude_shape.hook_import import GroupImport
@@ -17,11 +20,9 @@ from tray.agents.claude_shape.settings_hooks import ShapedReader
 from tray.agents.claude_shape.shape import ClaudeShape
 from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
 from tray.edit.file_changes import FileState
-from tray.lazy_dataclass import dataclass, replace
 
 
-@dataclass(frozen=True)
-class TwoFiles:
+class TwoFiles(msgspec.Struct, frozen=True):
     """A Connector and a HookImporter. If `first.name` does not exist, the agent reads `instead`, if that exists."""
 
     shape: ClaudeShape

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from tray.agents import wire
 from tray.agents.agent import (
     Agent,
@@ -16,7 +18,6 @@ from tray.agents.agent import (
 )
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.codex.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.lazy_dataclass import replace
 from tray.lazy_pattern import lazy_pattern
 
 ROLLOUT = "rollout-"

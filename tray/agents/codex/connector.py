@@ -21,7 +21,6 @@ from tray.agents.codex.source import CONFIG, STATE, read_config, switched_off
 from tray.agents.connection import Site
 from tray.agents.native_runs import declared_in
 from tray.edit.file_changes import resolve_links
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Command, Hook
 
@@ -32,8 +31,7 @@ SHORT_EVENTS = frozenset(event for event, spec in EVENTS.items() if spec.timeout
 REMEDY = "start Codex, type `/hooks` and trust Hooktray's entries: until then it runs none of them"
 
 
-@dataclass(frozen=True)
-class CodexConnector(ShapedConnector):
+class CodexConnector(ShapedConnector, frozen=True):
     """A connector that knows which entries Codex's user trusts."""
 
     def switch_files(self, site: Site) -> tuple[Path, ...]:

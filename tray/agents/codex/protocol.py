@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, Exit2, Types
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
 
@@ -114,8 +115,7 @@ SETTINGS = SettingsFile(
 )
 
 
-@dataclass(frozen=True)
-class CodexProtocol(ShapedProtocol):
+class CodexProtocol(ShapedProtocol, frozen=True):
     """Codex rejects such an answer as a whole, so the hook gave none. Its input ends without a newline."""
 
     def stdin(self, event: Event) -> bytes:

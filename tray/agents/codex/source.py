@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from tray.agents.claude_shape.settings_hooks import ShapedReader
 from tray.agents.codex.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.protocol import agent_events
 from tray.edit import toml_edit
 from tray.files import user_file
-from tray.lazy_dataclass import replace
 from tray.model.hook import Command
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader
 from tray.strict import Document

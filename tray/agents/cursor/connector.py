@@ -33,7 +33,7 @@ FILE = SettingsFile(
 )
 
 
-class CursorConnector(ShapedConnector):
+class CursorConnector(ShapedConnector, frozen=True):
     """Its entries answer by themselves where Hooktray is gone, and do not tell of a command or an MCP tool twice."""
 
     def command(self, words: tuple[str, ...]) -> dict[str, Any]:

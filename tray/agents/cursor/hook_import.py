@@ -15,7 +15,7 @@ WHY = (
 )
 
 
-class CursorImport(GroupImport):
+class CursorImport(GroupImport, frozen=True):
     """A hook of preToolUse that means commands too would not be asked about them any more."""
 
     def own_reason(self, event: str, hooks: Sequence[Hook]) -> str:

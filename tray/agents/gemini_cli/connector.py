@@ -12,7 +12,6 @@ from tray.agents.connection import Site
 from tray.agents.gemini_cli.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.native_runs import in_file, in_project
 from tray.edit.file_changes import read_state, resolve_links
-from tray.lazy_dataclass import dataclass
 from tray.model.hook import Hook
 from tray.paths import real_path
 
@@ -23,8 +22,7 @@ UNTRUSTED = "DO_NOT_TRUST"
 TRUSTING = (PARENT, "TRUST_FOLDER")
 
 
-@dataclass(frozen=True)
-class GeminiConnector(ShapedConnector):
+class GeminiConnector(ShapedConnector, frozen=True):
     """A connector that knows which folders Gemini CLI's user trusts: no hook runs in the others."""
 
     def folder(self, site: Site) -> Path:

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents import lenient, wire
 from tray.agents.claude_shape.gemini_shape import GeminiShapedProtocol, output_from_text
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import REWRITE_KEYS, ClaudeShape, Exit2, RefusalStyle, Types
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import HookOutput, Result, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, Tool
 
@@ -126,8 +127,7 @@ SETTINGS = SettingsFile(
 )
 
 
-@dataclass(frozen=True)
-class GeminiProtocol(GeminiShapedProtocol):
+class GeminiProtocol(GeminiShapedProtocol, frozen=True):
     """A failed tool is reported as any other. Of a hook's output it reads stdout, or stderr when there is none."""
 
     def tool(self, name: str, payload: Mapping[str, Any]) -> Tool | None:

@@ -7,10 +7,11 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from tray.agents.claude_shape.settings_hooks import HandlerOptions, ShapedReader
 from tray.agents.gemini_cli.connector import disabled_hooks, hook_name
 from tray.agents.gemini_cli.protocol import NAME, SETTINGS, SHAPE
-from tray.lazy_dataclass import replace
 from tray.model.hook import Action, Command
 from tray.reading.entries import KeyPath, SourceReader, pattern_problem
 

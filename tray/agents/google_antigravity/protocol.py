@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents import wire
 from tray.agents.google_antigravity import hook_format
 from tray.agents.google_antigravity.hook_format import EVENTS, SAMPLES
 from tray.agents.google_antigravity.hook_format import hook_event_name as hook_event_name
 from tray.agents.google_antigravity.hook_format import read as read
 from tray.agents.google_antigravity.hook_format import stdin as stdin
-from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
 

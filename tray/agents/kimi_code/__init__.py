@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from tray.agents import wire
 from tray.agents.agent import HookRules, Marks, NativeTool, Payload, part
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.kimi_code.protocol import ANSWERS, CLIENT, CLIENTS, NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.lazy_dataclass import replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 

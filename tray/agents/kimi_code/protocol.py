@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents import lenient, wire
 from tray.agents.agent import AnswerWords
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, PayloadKeys, RefusalStyle
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest
 
@@ -109,8 +110,7 @@ SETTINGS = SettingsFile(
 )
 
 
-@dataclass(frozen=True)
-class KimiProtocol(ShapedProtocol):
+class KimiProtocol(ShapedProtocol, frozen=True):
     """Its prompts are lists of parts. What a hook prints is added to a prompt: of JSON the `message`, if any."""
 
     def parse(self, request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:

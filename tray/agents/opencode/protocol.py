@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.shape import ClaudeShape, Types
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
 
@@ -117,8 +118,7 @@ SHAPE = ClaudeShape(
 )
 
 
-@dataclass(frozen=True)
-class OpenCodeProtocol(ShapedProtocol):
+class OpenCodeProtocol(ShapedProtocol, frozen=True):
     """Only a permission can be allowed, and the plugin shows no notes: Hooktray's own alerts do.
 
     Its input ends without a newline.

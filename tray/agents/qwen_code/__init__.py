@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from tray.agents import wire
 from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles, ShellTexts, part
 from tray.agents.claude_shape import ADDS_EXTENSIONS, CAPITALISED, claude_shaped
 from tray.agents.qwen_code.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.lazy_dataclass import replace
 from tray.lazy_pattern import lazy_pattern
 
 SETTING = f"a setting of {NAME}"

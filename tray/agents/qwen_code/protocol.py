@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents.claude_shape.gemini_shape import GeminiShapedProtocol, output_from_text
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, Exit2, RefusalStyle
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest
 
@@ -153,8 +154,7 @@ SETTINGS = SettingsFile(
 )
 
 
-@dataclass(frozen=True)
-class QwenProtocol(GeminiShapedProtocol):
+class QwenProtocol(GeminiShapedProtocol, frozen=True):
     """After each batch of tools it sends UserPromptSubmit without a prompt. Its hooks may answer on stderr."""
 
     def parse(self, request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:

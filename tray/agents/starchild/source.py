@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from tray.addresses import endpoint
 from tray.agents.protocol import agent_events
 from tray.agents.starchild.hook_format import AGENT
 from tray.errors import ConfigError
 from tray.files import user_file
-from tray.lazy_dataclass import replace
 from tray.model.hook import Command, Http
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.reading.http_hooks import http_action, local_url_problem

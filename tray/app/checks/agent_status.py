@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import TypedDict
 from uuid import uuid4
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.agents import relay_table
 from tray.agents.connection import RelayEntry, Site
 from tray.agents.registry import AGENTS
@@ -25,7 +28,6 @@ from tray.errors import MAKE_ROOM, AgentError, HooktrayError
 from tray.execution.command import BackgroundProcesses, Job, run
 from tray.execution.process import GRACE
 from tray.files import is_disk_full, user_file
-from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.event import PROBE_HEAD, PROBE_PREFIX, PROBE_TAIL, TEST_VARIABLE, probe_answer
 from tray.text import sanitise
 
@@ -61,8 +63,7 @@ class AgentRow(TypedDict):
     changed: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentStatus:
+class AgentStatus(msgspec.Struct, frozen=True, kw_only=True):
     """One agent. `firing` is None until it was tried; `trust` is "" when the agent's files do not say."""
 
     agent: str
@@ -74,7 +75,7 @@ class AgentStatus:
     firing: bool | None = None
     last_event: float | None = None
     package: str = ""  # that brings the agent; "" for a built-in one
-    findings: tuple[Finding, ...] = field(default=(), hash=False)  # the first step first
+    findings: tuple[Finding, ...] = ()  # the first step first
 
     @property
     def connected(self) -> bool:

@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from tray.agents.registry import AGENTS
 from tray.app.agent_sites import recorded_sessions, unsupported_agents
 from tray.app.checks.agent_status import AgentStatus, agent_statuses
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
-from tray.lazy_dataclass import replace
 
 if TYPE_CHECKING:
     from tray.ipc.health import TrayHealth

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.app import Stores, build_catalog, open_stores
 from tray.app.checks import agents, desktop_services, hooks, installation
 from tray.app.checks.context import CheckContext, build_context
@@ -15,7 +17,6 @@ from tray.approvals.catalog import HookCatalog
 from tray.errors import HooktrayError, StoreError
 from tray.execution.process import RUN_VARIABLE
 from tray.language import count
-from tray.lazy_dataclass import dataclass
 from tray.paths import Paths
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 NAMES_SHOWN = 4  # of hooks or agents with the same cause
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """One of the list: a subject, and the function that finds what is wrong with it, and what is well."""
 
     id: str

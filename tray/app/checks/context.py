@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.app import Stores
 from tray.app.agent_sites import hooks_in_question, site, working_folder
 from tray.approvals.catalog import HookCatalog
-from tray.lazy_dataclass import dataclass
 from tray.paths import Paths
 
 if TYPE_CHECKING:
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from tray.ipc.health import TrayHealth
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckContext:
+class CheckContext(msgspec.Struct, frozen=True, kw_only=True):
     """`tray` is what the running tray reports; None when none runs. `static`: start nothing of the user's."""
 
     paths: Paths

@@ -11,6 +11,8 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from tray.agents import relay_command
 from tray.agents.agent import Connector
 from tray.agents.connection import EntryContent, Site
@@ -21,7 +23,6 @@ from tray.edit.backups import Backup
 from tray.edit.file_changes import read_state
 from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.language import count
-from tray.lazy_dataclass import replace
 
 OFF = "off: "  # a connector's word for an agent that does not run our entries
 EVENTS_SHOWN = 3

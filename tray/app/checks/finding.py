@@ -5,9 +5,10 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 
+import msgspec
+
 from tray.approvals.remedies import LLM_REMEDY
 from tray.language import phrase, say
-from tray.lazy_dataclass import dataclass, field
 
 
 class Health(enum.StrEnum):
@@ -102,8 +103,7 @@ class Cause(enum.Enum):
     TRAY_STOPPED = enum.auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(msgspec.Struct, frozen=True):
     """One row of the table: the check that finds it, how bad it is, what to say and what to do, with `{values}`."""
 
     check: str
@@ -301,13 +301,12 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
 ENTRY_CAUSES = frozenset(cause for cause in Cause if cause.name.startswith("ENTRY_"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the report: a cause, what it is about, and the values of its words."""
 
     cause: Cause
     name: str
-    values: Mapping[str, object] = field(default_factory=dict)
+    values: Mapping[str, object] = {}
     lead: str = ""  # words before the message
 
     @property

@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 
+import msgspec
+
 from tray.approvals.callers.person import (
     ProcessFacts,
     Proof,
@@ -22,7 +24,6 @@ from tray.approvals.callers.person import (
     process_label,
 )
 from tray.language import phrase, say
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
@@ -102,8 +103,7 @@ class ClickObjection(Enum):
 REFUSED = frozenset({ClickObjection.AGENT, ClickObjection.AUTOMATED})  # also with the passphrase
 
 
-@dataclass(frozen=True, slots=True)
-class ClickRejection:
+class ClickRejection(msgspec.Struct, frozen=True):
     """An objection to one process. `detail` names the process and what was found; "" if the system shows none."""
 
     objection: ClickObjection
@@ -114,8 +114,7 @@ class ClickRejection:
         return Proof.REFUSED if self.objection in REFUSED else Proof.PASSPHRASE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClickFacts:
+class ClickFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What is known about the process that delivered a click; `chain` is that process and those above it."""
 
     chain: tuple[ProcessFacts, ...]

@@ -10,10 +10,11 @@ from collections.abc import Collection, Sequence
 from enum import Enum
 from pathlib import PurePath
 
+import msgspec
+
 from tray.agents.registry import inherited_variables, program_names
 from tray.execution.known_agents import SHELLS
 from tray.language import say
-from tray.lazy_dataclass import dataclass
 from tray.text.words import word_set
 
 HOOK_VARIABLE = "HOOK_SOURCE_DIR"  # set by Hooktray for hooks
@@ -29,8 +30,7 @@ class Proof(Enum):
     REFUSED = "refused"  # no proof is enough: an agent or a hook asks
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True):
     """The proof that a caller must give, and why no weaker one is enough. `remedy` is what the user can do."""
 
     proof: Proof
@@ -38,8 +38,7 @@ class Judgement:
     remedy: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessFacts:
+class ProcessFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One process, as the kernel shows it."""
 
     pid: int

@@ -13,11 +13,13 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.desktop.focus import apple_terminals, hyprland, kitty, konsole, kwin, niri, sway, tmux, wezterm, zellij
 from tray.desktop.focus.windows_of import DESKTOP_ERRORS, FocusError, Raised
 from tray.execution.process_place import is_alive
 from tray.language import say
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.place import Place
 
 log = logging.getLogger(__name__)
@@ -59,8 +61,7 @@ WINDOWS: tuple[RaiseWindow, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FocusResult:
+class FocusResult(msgspec.Struct, frozen=True):
     """Whether a window was raised, and one line about what is not as it was asked for; "" when all is."""
 
     raised: bool

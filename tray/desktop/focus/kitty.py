@@ -8,16 +8,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.desktop.focus.windows_of import FocusError, ask
-from tray.lazy_dataclass import dataclass, replace
 from tray.model.place import Place
 
 BEGIN, END = b"\x1bP@kitty-cmd", b"\x1b\\"
 VERSION = [0, 14, 2]  # the oldest that knows both commands
 
 
-@dataclass(frozen=True, slots=True)
-class KittyWindow:
+class KittyWindow(msgspec.Struct, frozen=True):
     """One pane, as kitty has it now."""
 
     id: int

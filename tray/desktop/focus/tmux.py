@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import time
 
+import msgspec
+
 from tray.desktop.focus.windows_of import FocusError, is_own_socket, run
 from tray.execution.process_place import environment_of, processes_from
 from tray.language import say
-from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.model.place import Place, read_place
 
@@ -20,8 +21,7 @@ WATCHING_LINE = lazy_pattern(r"(\d{1,9}) (\$\d{1,9}) (\d{1,15}) ([\w,-]{1,200}) 
 CLIENT_LINE = lazy_pattern(r"(\d{1,9}) (\$\d{1,9}) (\d{1,15}) 0 (/[!-~]{1,100})", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class TmuxClient:
+class TmuxClient(msgspec.Struct, frozen=True):
     """A terminal that is attached to a session."""
 
     pid: int
@@ -73,8 +73,7 @@ def _tmux(place: Place, *words: str) -> str:
     return run(("tmux", "-S", place.tmux, *words))
 
 
-@dataclass(frozen=True, slots=True)
-class Watcher:
+class Watcher(msgspec.Struct, frozen=True):
     """A terminal that shows the pane with the cursor in it, and what it reported to tmux about itself."""
 
     place: Place

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.model.place import Place
 
 TIMEOUT = 5.0  # seconds that a terminal or a compositor has to answer
@@ -25,16 +26,14 @@ class FocusError(Exception):
     """Why a pane or a window cannot be brought to the front, as one line for people."""
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
+class Raised(msgspec.Struct, frozen=True):
     """A window was raised; it is the one of `among` windows of its program."""
 
     is_certain: bool = True
     among: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(msgspec.Struct, frozen=True):
     """One window of the desktop; `id` is the desktop's own."""
 
     id: str

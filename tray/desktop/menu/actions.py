@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from tray.lazy_dataclass import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class ToggleSwitch:
+class ToggleSwitch(msgspec.Struct, frozen=True):
     """Flip the master switch."""
 
 
-@dataclass(frozen=True, slots=True)
-class PauseHooks:
+class PauseHooks(msgspec.Struct, frozen=True):
     """Pause hooks: all of them, those of one agent, or those of one session."""
 
     seconds: float | None  # None = until tomorrow
@@ -19,136 +17,114 @@ class PauseHooks:
     session: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeHooks:
+class ResumeHooks(msgspec.Struct, frozen=True):
     """End every pause now."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShowReason:
+class ShowReason(msgspec.Struct, frozen=True):
     """Show why one recent decision came out as it did."""
 
     record: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShowProblem:
+class ShowProblem(msgspec.Struct, frozen=True):
     """Show in full what is wrong with the configuration."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShowIncident:
+class ShowIncident(msgspec.Struct, frozen=True):
     """Show in full what happened to the state folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class GoToSession:
+class GoToSession(msgspec.Struct, frozen=True):
     """Bring the terminal of a session to the front."""
 
     agent: str
     session: str
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerQuestion:
+class AnswerQuestion(msgspec.Struct, frozen=True):
     """Answer an open question."""
 
     question: str
     allow: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(msgspec.Struct, frozen=True):
     key: str
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Approve:
+class Approve(msgspec.Struct, frozen=True):
     key: str
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewBatch:
+class ReviewBatch(msgspec.Struct, frozen=True):
     """Show together the hooks of the batch with this digest."""
 
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class ApproveBatch:
+class ApproveBatch(msgspec.Struct, frozen=True):
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Deny:
+class Deny(msgspec.Struct, frozen=True):
     key: str
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Revoke:
+class Revoke(msgspec.Struct, frozen=True):
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class GrantRequest:
+class GrantRequest(msgspec.Struct, frozen=True):
     request: str
 
 
-@dataclass(frozen=True, slots=True)
-class DismissRequest:
+class DismissRequest(msgspec.Struct, frozen=True):
     request: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToggleSound:
+class ToggleSound(msgspec.Struct, frozen=True):
     """Flip the sounds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snooze:
+class Snooze(msgspec.Struct, frozen=True):
     """Defer alerts for a while."""
 
     seconds: float | None  # None = until tomorrow
 
 
-@dataclass(frozen=True, slots=True)
-class EndSnooze:
+class EndSnooze(msgspec.Struct, frozen=True):
     """End the snooze, and announce what was deferred."""
 
 
-@dataclass(frozen=True, slots=True)
-class SetQuietHours:
+class SetQuietHours(msgspec.Struct, frozen=True):
     """Turn quiet hours on or off."""
 
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SetAlertClass:
+class SetAlertClass(msgspec.Struct, frozen=True):
     """Turn one class of alerts on or off."""
 
     cls: str
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ShowDeferred:
+class ShowDeferred(msgspec.Struct, frozen=True):
     """Show what is deferred."""
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchHook:
+class SwitchHook(msgspec.Struct, frozen=True):
     """Let one hook run, or not."""
 
     key: str
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SetVariable:
+class SetVariable(msgspec.Struct, frozen=True):
     """Let a withheld variable through to one approved hook, or not."""
 
     key: str
@@ -156,80 +132,68 @@ class SetVariable:
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
-class StartAtLogin:
+class StartAtLogin(msgspec.Struct, frozen=True):
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
-class OpenConfiguration:
+class OpenConfiguration(msgspec.Struct, frozen=True):
     """Show hooktray.yaml in the user's editor."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenPage:
+class OpenPage(msgspec.Struct, frozen=True):
     """Show the page in the browser: the decisions, or another place of it."""
 
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ShowAgents:
+class ShowAgents(msgspec.Struct, frozen=True):
     """Show the state of all agents, as a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewConnection:
+class ReviewConnection(msgspec.Struct, frozen=True):
     """Show what connecting or disconnecting an agent would write."""
 
     agent: str
     connect: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectAll:
+class ConnectAll(msgspec.Struct, frozen=True):
     """Connect every agent that is offered, with these previews."""
 
     digests: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyConnection:
+class ApplyConnection(msgspec.Struct, frozen=True):
     """Write the preview with this digest, whose summary was shown."""
 
     agent: str
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeAgent:
+class ProbeAgent(msgspec.Struct, frozen=True):
     """Send a test event of ours through an agent's own hook command."""
 
     agent: str
 
 
-@dataclass(frozen=True, slots=True)
-class PutEntriesBack:
+class PutEntriesBack(msgspec.Struct, frozen=True):
     """Write our entries into an agent's settings again."""
 
     agent: str
 
 
-@dataclass(frozen=True, slots=True)
-class LeaveEntries:
+class LeaveEntries(msgspec.Struct, frozen=True):
     """Leave an agent's settings as they are, with this digest, until they change again."""
 
     agent: str
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunDoctor:
+class RunDoctor(msgspec.Struct, frozen=True):
     """Run all checks and show the results."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuitTray:
+class QuitTray(msgspec.Struct, frozen=True):
     """End the tray."""
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator
 
+import msgspec
+from msgspec.structs import replace
+
 from tray.desktop.labels import id_part
 from tray.desktop.menu.actions import Action
 from tray.language import say
-from tray.lazy_dataclass import dataclass, replace
 from tray.text import sanitise
 
 NAME_LIMIT = 50  # characters of a submenu's name before a row
@@ -22,8 +24,7 @@ class ItemKind(enum.Enum):
     LABEL = enum.auto()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(msgspec.Struct, frozen=True, kw_only=True):
     """One row. `id` is a path that stays the same as long as the row means the same."""
 
     id: str

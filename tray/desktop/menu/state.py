@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tray.lazy_dataclass import dataclass
+import msgspec
+
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.model.session import Session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approval:
+class Approval(msgspec.Struct, frozen=True, kw_only=True):
     """A hook, or a setting that loosens a gate, which waits for the user's decision."""
 
     key: str
@@ -23,8 +23,7 @@ class Approval:
     imported: bool = False  # this very content was approved on another machine
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuBatch:
+class MenuBatch(msgspec.Struct, frozen=True, kw_only=True):
     """Hooks that wait with the imported content, or those of `source` that wait.
 
     `label` is that of the click which approves exactly them.
@@ -36,8 +35,7 @@ class MenuBatch:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuRequest:
+class MenuRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a program requested that only the user may do, or what was done elsewhere and can be undone."""
 
     id: str
@@ -46,8 +44,7 @@ class MenuRequest:
     is_undo: bool = False  # it was done at a terminal or by an edit of the file: it can be undone
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuQuestion:
+class MenuQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """An agent waits for the user's yes or no, or for the answers to a form."""
 
     id: str
@@ -58,8 +55,7 @@ class MenuQuestion:
     is_form: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartialPause:
+class PartialPause(msgspec.Struct, frozen=True, kw_only=True):
     """A pause that is not for everybody."""
 
     until: float
@@ -68,8 +64,7 @@ class PartialPause:
     project: str = ""  # what people call the session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuHook:
+class MenuHook(msgspec.Struct, frozen=True, kw_only=True):
     """An approved hook and whether the menu lets it run; or one that the user revoked or denied, which does not."""
 
     key: str
@@ -81,8 +76,7 @@ class MenuHook:
     asks_for: tuple[str, ...] = ()  # those that it names and does not get
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuPreview:
+class MenuPreview(msgspec.Struct, frozen=True, kw_only=True):
     """What connecting or disconnecting one agent would write; `digest` ties a click to exactly this."""
 
     digest: str
@@ -90,8 +84,7 @@ class MenuPreview:
     difference: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuAgent:
+class MenuAgent(msgspec.Struct, frozen=True, kw_only=True):
     """The state of one agent. `connect` and `disconnect` are there where they would write something."""
 
     agent: str
@@ -111,8 +104,7 @@ class MenuAgent:
     disconnect: MenuPreview | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlertsState:
+class AlertsState(msgspec.Struct, frozen=True, kw_only=True):
     """The state of alerts. Rows without a service are left out."""
 
     muted_classes: frozenset[str] = frozenset()  # classes that the menu turned off
@@ -124,8 +116,7 @@ class AlertsState:
     deferred: int = 0  # alerts that wait for a summary
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuOptions:
+class MenuOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What Settings has rows for. None = this is not there."""
 
     at_login: bool | None = None
@@ -135,8 +126,7 @@ class MenuOptions:
     flat: bool = False  # the host cannot show a submenu inside of another one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuState:
+class MenuState(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that the menu shows."""
 
     now: float

@@ -10,7 +10,7 @@ import wave
 from collections.abc import Mapping
 from pathlib import Path
 
-from tray.lazy_dataclass import dataclass
+import msgspec
 
 RATE = 44_100  # samples per second
 PEAK = 10 ** (-6 / 20) * 32_767  # -6 dBFS
@@ -24,8 +24,7 @@ WOOD: Partials = ((1, 1.0, 1.0), (2.4, 0.4, 1.8), (4.1, 0.15, 2.5))
 REED: Partials = ((1, 1.0, 1.0), (3, 0.4, 1.0), (5, 0.2, 1.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Tone:
+class Tone(msgspec.Struct, frozen=True):
     """One struck tone: when it starts, its pitch, how fast it dies (per second) and how softly it begins."""
 
     start: float  # seconds
@@ -35,8 +34,7 @@ class Tone:
     attack: float = 0.006  # seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Tune:
+class Tune(msgspec.Struct, frozen=True):
     seconds: float
     tones: tuple[Tone, ...]
 
