@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tray.app import Stores, build_catalog, build_engine, confirmed_llm, open_stores
+from tray.app import Stores, build_engine, open_stores
+from tray.app.catalogs import build_catalog, confirmed_llm
 from tray.approvals.catalog import HookCatalog, HookState
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls, Undo

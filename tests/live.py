@@ -18,7 +18,8 @@ from desk import Desk, MenuRow, wait
 from plain import Plain
 
 from tray import relay
-from tray.app import build_catalog, open_stores
+from tray.app import open_stores
+from tray.app.catalogs import build_catalog
 from tray.app.reports import hook_rows
 from tray.cli import run_command
 from tray.engine.log_rows import log_row

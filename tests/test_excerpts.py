@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tray.strict import load_json, load_yaml
+from tray.strict.json_reader import load_json
+from tray.strict.yaml_reader import load_yaml
 
 YAML = """
 hooks:

@@ -17,7 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tray.errors import ConfigError
-from tray.strict import Document, Mark, load_json, load_yaml, nearest
+from tray.strict.document import Document, Mark, nearest
+from tray.strict.json_reader import load_json
+from tray.strict.yaml_reader import load_yaml
 
 LIMIT = 1024 * 1024
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tray.threads import LONGEST_HOLD, OUT_OF_MEMORY, LoopThread, ThrottledCall, WorkQueue
+from tray.event_loop import LONGEST_HOLD, LoopThread, ThrottledCall
+from tray.threads import OUT_OF_MEMORY, WorkQueue
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from live import Live, recorded
 from plain import Plain, read_only
 
 from tray.agents.registry import AGENTS
-from tray.app import build_catalog, open_stores
+from tray.app import open_stores
+from tray.app.catalogs import build_catalog
 from tray.approvals.consent import Consent
 from tray.paths import locate
 

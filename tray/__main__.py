@@ -11,11 +11,6 @@ import sys
 from collections.abc import Sequence
 
 RUN_ARGV = (["run"], ["run", "--headless"])
-# Modules of the library that the tray imports at its start, and uses later if at all.
-LAZY_MODULES = (
-    "binascii", "hashlib", "inspect", "ipaddress", "linecache", "locale", "ntpath", "pickle", "random", "secrets",
-    "shutil", "signal", "tempfile", "textwrap", "unicodedata", "urllib.parse", "wave",
-)  # fmt: skip
 
 
 def command() -> None:
@@ -47,12 +42,10 @@ def main() -> int:
         return relay([*home, *argv[1:]])
     if argv[:1] == ["once"]:
         gc.disable()  # it lives for one event, and looks for garbage fifty times while it imports its modules
-        from tray.lazy_modules import use_lazy_modules
         from tray.own_environment import strip_environment
 
         # Before anything else is imported: libraries read the environment when they are imported.
         environment = strip_environment(os.environ)
-        use_lazy_modules()
         from tray.once import main as once
 
         return once([*home, *argv[1:]], environment)
@@ -116,9 +109,6 @@ def _run_command(home: Sequence[str], argv: Sequence[str]) -> int:
 def _run(home: Sequence[str], argv: Sequence[str]) -> int:
     """The plain forms of `run`: the libraries that read command lines would stay in the tray as long as it lives."""
     gc.disable()  # until the parts are built: none of them is garbage
-    from tray.lazy_modules import use_lazy_modules
-
-    use_lazy_modules(*LAZY_MODULES)  # before their first users are imported
     from tray.app.start import start
     from tray.errors import HooktrayError
     from tray.paths import locate

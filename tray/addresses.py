@@ -12,12 +12,10 @@ from functools import cache
 
 import msgspec
 
-from tray.lazy_pattern import lazy_pattern
-
 PORTS = {"http": 80, "https": 443}
-URL = lazy_pattern(r"(https?)://([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.IGNORECASE)
-AUTHORITY = lazy_pattern(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
-NUMBER = lazy_pattern(r"[0-9]+|0[xX][0-9A-Fa-f]*")  # a last label that resolvers read as an IPv4 address
+URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.IGNORECASE)
+AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
+NUMBER = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")  # a last label that resolvers read as an IPv4 address
 
 # Never the public internet, whatever Python's own version has (IANA's registries of special addresses).
 SPECIAL_V4 = (

@@ -8,17 +8,16 @@ reports 0 bytes the writer tries again by itself.
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from dbus_fast.aio import MessageBus
 
-    class MessageWriter(Protocol):
-        """The library's private writer."""
 
-        sock: socket.socket | WaitingSocket
+class MessageWriter(Protocol):
+    """The library's private writer."""
+
+    sock: socket.socket | WaitingSocket
 
 
 def bus_errors() -> tuple[type[Exception], ...]:

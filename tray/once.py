@@ -17,26 +17,33 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from tray import __version__
+from tray.agents import protocol, wire
+from tray.agents.protocol import spec
+from tray.agents.recognition import neutral, recognise
+from tray.app import Stores, build_engine, open_stores
+from tray.app.guards_in_force import is_in_force, strict, table_guards
+from tray.engine.merge import merge
+from tray.engine.own_answers import LostApprovals
+from tray.engine.ports import EngineOptions
 from tray.errors import HooktrayError
-from tray.lazy_modules import when_loaded
+from tray.execution.ancestry import ancestors
+from tray.ipc.frames import encode_answer
+from tray.language import say
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, EventKind, RelayRequest, probe_answer
+from tray.model.hook import GATING_KINDS, Failure, Guard
 from tray.paths import Paths, locate
+from tray.settings import Llm
+from tray.store.db import Database, LostError
 from tray.store.journal import OFFLINE_MARK, Journal
+from tray.store.lost_guards import LostGuards
 from tray.store.writer import Committed
 from tray.threads import run_logged
-
-if TYPE_CHECKING:
-    from tray.app import Stores
-    from tray.model.hook import Guard
-    from tray.settings import Llm
-    from tray.store.db import Database
 
 PATH_OPTIONS = ("--config", "--state", "--logs")
 NO_TRAY = 0.2  # seconds: a relay that lost more time has reached a tray, which starts or hangs
@@ -145,13 +152,11 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     But a relay that asks about a tool call gets no answer then, and exit code 1: the guards in its table decide.
     `environment` is the agent's, which hooks get; our own process has little of it.
     """
-    from tray.agents.recognition import neutral
-
     call, body = parse(argv), b""
     listener = OneShotListener(call.paths)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends hooks that run, too
     try:
-        when_loaded("logging", functools.partial(_log_to, call.paths.logs / "hooktray.log"))
+        _log_to(call.paths.logs / "hooktray.log")
         body = sys.stdin.buffer.read()
         answer = _answer(call, body, environment, listener)
     except HooktrayError as error:  # no database yet, not one of ours, or a new one
@@ -178,11 +183,6 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
 
 def _may_be_guarded(call: OneShotArguments, body: bytes, environment: Mapping[str, str]) -> bool:
     """Whether a relay asks about a tool call of an agent that can be guarded."""
-    from tray.agents import wire
-    from tray.agents.protocol import spec
-    from tray.agents.recognition import recognise
-    from tray.model.hook import GATING_KINDS
-
     if not call.framed:
         return False
     try:
@@ -229,11 +229,6 @@ def _paths(options: Mapping[str, str]) -> Paths:
 def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str], listener: OneShotListener) -> Answer:
     if probed := probe_answer(body):  # whatever the approvals are like: it asks whether the line gets here
         return Answer(stdout=probed)
-    from tray.app import build_engine, open_stores
-    from tray.engine.own_answers import LostApprovals
-    from tray.engine.ports import EngineOptions
-    from tray.store.db import LostError
-
     started = time.monotonic()
     paths = call.paths
     try:
@@ -272,8 +267,6 @@ def _note(call: OneShotArguments, stores: Stores, event: Event) -> str:
         notice.touch()
     except OSError:
         return ""  # what cannot be remembered would be shown at every event
-    from tray.language import say
-
     return say(
         "Hooktray: the tray is not running, so each event takes longer. Start it with `hooktray run`;"
         " `hooktray autostart on` has the system start it"
@@ -282,9 +275,6 @@ def _note(call: OneShotArguments, stores: Stores, event: Event) -> str:
 
 def _require_approvals(paths: Paths, stores: Stores) -> None:
     """Raises LostError if the relay's table has guards but no approval counts: the database was replaced."""
-    from tray.app.guards_in_force import table_guards
-    from tray.store.db import LostError
-
     if not stores.ledger.state.approved and table_guards(paths):
         raise LostError(
             f"{paths.database}: has no approvals, but {paths.relay_table} has guards",
@@ -294,33 +284,23 @@ def _require_approvals(paths: Paths, stores: Stores) -> None:
 
 def _lost_guards(stores: Stores) -> Sequence[Guard]:
     """Returns what lost approvals guard, except for hooks that were approved since."""
-    from tray.store.lost_guards import LostGuards
-
     guarded = LostGuards(stores.database).load()
     if not guarded:
         return ()
-    from tray.app.guards_in_force import is_in_force
-
     return tuple(guard for guard in guarded if not is_in_force(guard, stores.ledger.state))
 
 
 def _deny_lost(call: OneShotArguments, body: bytes, environment: Mapping[str, str]) -> Answer | None:
     """Returns the denial of a guarded call if the agent cannot ask, else None: the relay answers it."""
-    from tray.agents.protocol import fit, parse, render
-    from tray.app.guards_in_force import strict, table_guards
-    from tray.engine.merge import merge
-    from tray.engine.own_answers import LostApprovals
-    from tray.model.hook import Failure
-
-    event = parse(_relay_request(call, body, environment))
+    event = protocol.parse(_relay_request(call, body, environment))
     lets_go_on = (guard for guard in table_guards(call.paths) if guard.failure is Failure.ALLOW)
     outcome = LostApprovals(strict(lets_go_on)).judge(event)
-    return render(event, fit(event, merge([outcome]))) if outcome else None
+    return protocol.render(event, protocol.fit(event, merge([outcome]))) if outcome else None
 
 
 def _model(paths: Paths, stores: Stores, environment: Mapping[str, str]) -> Llm | None:
     """The model that the user confirmed, with the key that its setting names, and nothing else of the agent's."""
-    from tray.app import confirmed_llm
+    from tray.app.catalogs import confirmed_llm  # YAML, which most events do not need
 
     llm = confirmed_llm(paths, stores)
     if llm is not None and llm.api_key_env in environment:
@@ -336,8 +316,6 @@ def _relay_pipe(call: OneShotArguments) -> RelayPipe | None:
 
 
 def _relay_request(call: OneShotArguments, body: bytes, environment: Mapping[str, str]) -> RelayRequest:
-    from tray.execution.ancestry import ancestors
-
     relay = os.getppid()
     parent = next(iter(ancestors(relay)), None)
     size = len(body)
@@ -371,8 +349,6 @@ def _log_to(path: Path) -> None:
 
 def _write(answer: Answer, *, framed: bool) -> None:
     if framed:
-        from tray.ipc.frames import encode_answer
-
         answer = Answer(stdout=encode_answer(answer))
     for stream, content in ((sys.stdout, answer.stdout), (sys.stderr, answer.stderr)):
         stream.buffer.write(content)

@@ -13,6 +13,7 @@ import msgspec
 
 from tray import relay_program
 from tray.errors import FULL, MAKE_ROOM, HooktrayError
+from tray.language import say
 
 NAME = "hooktray"
 RUNTIME = "XDG_RUNTIME_DIR"
@@ -124,8 +125,6 @@ def drop_foreign_runtime(environment: MutableMapping[str, str]) -> str:
     why = _runtime_problem(environment)
     if not why:
         return ""
-    from tray.language import say
-
     folder = environment.pop(RUNTIME)
     return say(
         "Ignoring {variable}={folder}: {why}. The icon, notifications and sounds need the desktop session of the user"
@@ -138,8 +137,6 @@ def drop_foreign_runtime(environment: MutableMapping[str, str]) -> str:
 
 def _runtime_problem(environment: Mapping[str, str]) -> str:
     """What keeps the folder from meeting the XDG Base Directory Specification; "" for nothing."""
-    from tray.language import say  # the one-shot engine imports this module, but no catalogues
-
     folder = environment.get(RUNTIME, "")
     if not folder or sys.platform == "win32":
         return ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -66,8 +68,6 @@ def portable_files() -> Mapping[str, bytes]:
 
 def is_stale(native: Path = NATIVE_RELAY, sources: Path = SOURCES) -> bool:
     """Whether a checkout's sources are not those that its native relay was built from."""
-    import hashlib  # this module is imported by every command
-
     found = sorted(sources.glob("*.[ch]"))
     if not found or not native.exists():
         return False
@@ -80,8 +80,6 @@ def is_stale(native: Path = NATIVE_RELAY, sources: Path = SOURCES) -> bool:
 
 def problem(native: Path = NATIVE_RELAY) -> str:
     """Why the native relay cannot be used; "" when it can."""
-    import subprocess  # this module is imported by every command
-
     if not native.exists():
         return f"{native}: not built; it takes a C compiler when Hooktray is installed, or a wheel for this platform"
     if native == NATIVE_RELAY and is_stale():

@@ -11,8 +11,7 @@ import msgspec
 
 from tray.addresses import endpoint
 from tray.errors import ConfigError
-from tray.lazy_pattern import lazy_pattern
-from tray.strict import Document, nearest, suggest
+from tray.strict.document import Document, nearest, suggest
 from tray.text import push_urls, sanitise
 
 T = TypeVar("T")
@@ -238,7 +237,7 @@ def _explained(
     return invalid_value(document, (*at, *inner), f"{_plain(expected)}, got {_shown(actual)}", remedy)
 
 
-STEP = lazy_pattern(r"\.([^.\[\]`]+)|\[(\d+)\]|(\[\.\.\.\])")
+STEP = re.compile(r"\.([^.\[\]`]+)|\[(\d+)\]|(\[\.\.\.\])")
 
 
 def _steps(value: Any, kind: Any, path: str) -> tuple[Any, ...]:

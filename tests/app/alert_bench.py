@@ -7,10 +7,10 @@ from house import House
 from tray.app.alert_controller import AlertController
 from tray.app.alert_ports import AlertActions, AlertPorts
 from tray.engine.user_questions import UserQuestions
+from tray.event_loop import LoopThread
 from tray.notify.alert import Alert
 from tray.notify.service import AlertService
 from tray.settings import Settings
-from tray.threads import LoopThread
 
 
 class AlertBench:

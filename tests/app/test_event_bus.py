@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from tray.app.service import LARGE_RECORD, MEMORY_LIMIT, EventBus
 from tray.engine.session_states import TurnEndDetector
+from tray.event_loop import ThrottledCall
 from tray.model.decision import NO_OPINION, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
-from tray.threads import ThrottledCall
 
 EVENT = Event(id="a" * 32, agent="x-code", name="TurnComplete", kind=EventKind.ROUND_END, session="s")
 RECORD = Record(id=EVENT.id, at=0.0, agent="x-code", session="s", project="", event="TurnComplete", kind="round_end",

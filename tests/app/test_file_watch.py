@@ -15,7 +15,7 @@ from desk import wait
 
 from tray.app import file_watch
 from tray.app.file_watch import POLL_INTERVAL, FileWatch, FolderWatch
-from tray.threads import LoopThread
+from tray.event_loop import LoopThread
 
 if TYPE_CHECKING:
     from asyncinotify import Inotify, Mask, Watch

@@ -15,8 +15,9 @@ import pytest
 from damage import damage_table
 from house import House
 
-from tray.app import build_catalog, installed_relay, lost_state, open_stores
+from tray.app import installed_relay, lost_state, open_stores
 from tray.app.alert_controller import AlertController
+from tray.app.catalogs import build_catalog
 from tray.app.core import TrayCore
 from tray.app.file_watch import FolderWatch
 from tray.app.guards_in_force import note_loss
@@ -26,13 +27,14 @@ from tray.app.state_folder import AnotherTrayError, StateFolder
 from tray.app.state_incident import IncidentCause
 from tray.approvals.consent import Consent
 from tray.errors import StoreError
+from tray.event_loop import LoopThread
 from tray.model.hook import ApprovalState
 from tray.store.copies import DamagedError
 from tray.store.db import Database
 from tray.store.ledger import Ledger
 from tray.store.lost_guards import LostGuards
 from tray.store.set_aside import files_set_aside
-from tray.threads import LoopThread, ShutdownState
+from tray.threads import ShutdownState
 
 
 class Tray:

@@ -24,13 +24,14 @@ from tray.app.session_tracker import SessionTracker
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import UserQuestions
+from tray.event_loop import LoopThread, ThrottledCall
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, RelayRequest
 from tray.notify.alert import Alert
 from tray.notify.alert_gate import Attention
 from tray.notify.notifier import ServerState
 from tray.settings import PushTarget, Settings
-from tray.threads import LoopThread, ThrottledCall, WorkQueue
+from tray.threads import WorkQueue
 
 PLUMBING = ("tray.threads",)  # a thread's queue carries any work
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from house import House
 
-from tray.app import build_catalog, open_stores
+from tray.app import open_stores
+from tray.app.catalogs import build_catalog
 from tray.approvals.batch import render_batch, summary_lines
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.consent import Consent

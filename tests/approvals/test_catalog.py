@@ -8,7 +8,7 @@ import pytest
 from house import House
 from msgspec.structs import replace
 
-from tray.app import build_catalog
+from tray.app.catalogs import build_catalog
 from tray.approvals.catalog import REMOVED, HookCatalog
 from tray.approvals.review import review
 from tray.errors import HooktrayError

@@ -16,7 +16,7 @@ from tray.approvals.silenced import CLASSES, Silenced
 from tray.errors import HooktrayError
 from tray.notify.alert import rules
 from tray.store.ledger import Ledger
-from tray.strict import load_yaml
+from tray.strict.yaml_reader import load_yaml
 
 OFF, ON = {"notify": False}, {"notify": True}
 

@@ -13,7 +13,8 @@ import pytest
 from connect.trays import by_person
 from house import PRE_TOOL_USE, House
 
-from tray.app import build_catalog, open_stores
+from tray.app import open_stores
+from tray.app.catalogs import build_catalog
 from tray.approvals.callers import origin
 from tray.approvals.consent import Consent
 from tray.cli import run_command

@@ -17,7 +17,8 @@ from msgspec.structs import replace
 
 from tray import relay_program
 from tray.agents import relay_command, relay_table
-from tray.app import build_catalog, installed_relay, open_stores
+from tray.app import installed_relay, open_stores
+from tray.app.catalogs import build_catalog
 from tray.app.checks.agent_status import agent_statuses
 from tray.app.checks.entries import changed_entries, recorded_entries
 from tray.app.checks.finding import Cause

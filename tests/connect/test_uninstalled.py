@@ -20,7 +20,7 @@ from tray.agents.registry import AGENTS
 from tray.agents.shelley import connector as shelley_connector
 from tray.agents.starchild import connector as starchild_connector
 from tray.agents.x_code import connector as x_code_connector
-from tray.strict import load_yaml
+from tray.strict.yaml_reader import load_yaml
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 

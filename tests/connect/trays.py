@@ -11,7 +11,8 @@ import pytest
 from live import Live
 from plain import Plain
 
-from tray.app import build_catalog, open_stores
+from tray.app import open_stores
+from tray.app.catalogs import build_catalog
 from tray.approvals.callers.origin import find_origin
 from tray.approvals.catalog import HookState
 from tray.approvals.consent import Consent

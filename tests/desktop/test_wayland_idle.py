@@ -15,7 +15,7 @@ from servers import answering_socket
 from desktop.focus.compositors import Compositor, running_kwin, running_sway
 from desktop.focus.terminals import LONG
 from tray.desktop.wayland_idle import IdleWatch, reports_idle
-from tray.threads import LoopThread
+from tray.event_loop import LoopThread
 
 STEP = 1.0  # seconds
 

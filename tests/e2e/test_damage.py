@@ -11,7 +11,8 @@ from desktop.ink import ink
 from e2e.test_main_job import folder, opened
 from live import Live, recorded
 
-from tray.app import build_catalog, open_stores
+from tray.app import open_stores
+from tray.app.catalogs import build_catalog
 from tray.approvals.consent import Consent
 from tray.desktop.artwork import IconState
 from tray.model.hook import ApprovalState

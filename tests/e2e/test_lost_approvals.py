@@ -19,7 +19,8 @@ from torture.losses import Loss, all_rows_and_notes_deleted, first_row_altered, 
 from torture.t34_tampering import Unwatched
 from torture.trays import RELAYS, Asked
 
-from tray.app import build_catalog, open_stores
+from tray.app import open_stores
+from tray.app.catalogs import build_catalog
 from tray.approvals.consent import Consent
 from tray.edit.backups import CONNECTIONS
 from tray.engine.own_answers import LOST_NAME

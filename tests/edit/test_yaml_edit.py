@@ -8,7 +8,7 @@ import pytest
 
 from tray.edit.yaml_edit import append, remove
 from tray.errors import ConfigError
-from tray.strict import load_yaml
+from tray.strict.yaml_reader import load_yaml
 
 ITEM = {"claude-code": "/h/x #y.json", "agent": "claude-code"}
 OURS = '{"claude-code": "/h/x #y.json", "agent": "claude-code"}'

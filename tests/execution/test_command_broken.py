@@ -14,10 +14,9 @@ from every import every
 if sys.platform == "win32":
     pytest.skip("processes of POSIX, and scripts of its shell", allow_module_level=True)
 
-from tray.execution import process, process_posix, process_windows
+from tray.execution import process_posix, process_windows
 from tray.execution.process import Job
 from tray.execution.script import script_of
-from tray.lazy_modules import LazyModule
 from tray.model.decision import Result
 
 Run = Callable[..., tuple[Result, ...]]
@@ -100,17 +99,6 @@ def test_a_working_directory_that_is_gone_is_named(tmp_path: Path) -> None:
     result = process_posix.run([job], time.monotonic() + 9, None)[0]
 
     assert result.cause == f"working directory cannot be entered: {tmp_path}/gone"
-
-
-def test_a_hook_that_a_signal_ended_takes_no_answer_from_others_where_no_name_can_be_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(process, "signal", LazyModule("no_such_module"))
-    jobs = [Job(argv=("/bin/sh", "-c", line), cwd=str(tmp_path)) for line in ("kill -KILL $$", "exit 2")]
-
-    killed, refusing = process_posix.run(jobs, time.monotonic() + 60, None)
-
-    assert (killed.cause, refusing.code) == ("killed by signal 9", 2)
 
 
 def test_python_itself_would_have_said_2(tmp_path: Path) -> None:

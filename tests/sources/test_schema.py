@@ -13,7 +13,7 @@ from tray.errors import ConfigError
 from tray.settings import CLASSES, KEYS
 from tray.sources import configuration, hooktray, schema
 from tray.sources.configuration import parse
-from tray.strict import load_yaml
+from tray.strict.yaml_reader import load_yaml
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.yaml"))

@@ -20,7 +20,7 @@ from plain import Plain
 
 from torture.frame import Tally
 from torture.place import GUARD, KEPT, Place
-from tray.threads import LoopThread
+from tray.event_loop import LoopThread
 
 T = TypeVar("T")
 HERE = Path(__file__).parent

@@ -14,7 +14,8 @@ from live import Live
 from plain import Plain
 
 from torture.terminals import SECRET
-from tray.app import Stores, build_catalog, open_stores
+from tray.app import Stores, open_stores
+from tray.app.catalogs import build_catalog
 from tray.approvals.consent import Consent
 from tray.approvals.passphrase import KEY, Passphrase
 from tray.ipc import frames

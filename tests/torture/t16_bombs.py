@@ -19,7 +19,8 @@ from tray.errors import HooktrayError
 from tray.ipc.frames import decode_header, decode_request
 from tray.model.decision import Result
 from tray.model.event import RelayRequest
-from tray.strict import load_json, load_yaml
+from tray.strict.json_reader import load_json
+from tray.strict.yaml_reader import load_yaml
 
 TITLE = "YAML and JSON bombs"
 TIME = 30.0  # times as long as the yardstick, in the same seconds on the same processor

@@ -11,13 +11,13 @@ from pathlib import Path
 from torture.frame import Tally
 from tray.app.file_watch import FileWatch
 from tray.approvals.catalog import HookCatalog
+from tray.event_loop import LoopThread
 from tray.paths import Paths, locate
 from tray.sources import configuration
 from tray.store.copies import Copies
 from tray.store.db import open_db
 from tray.store.ledger import Ledger
 from tray.store.trial_results import TrialResults
-from tray.threads import LoopThread
 
 TITLE = "edits of hooktray.yaml"
 SOON = 1.0  # seconds until an error is told

@@ -18,12 +18,12 @@ from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
 from tray.engine.user_questions import UserQuestion
+from tray.event_loop import LoopThread
 from tray.model.decision import Record, Verdict
 from tray.model.form import Answers
 from tray.model.session import Session
 from tray.protection.self_protection import PageAddress
 from tray.store.stats import Statistics
-from tray.threads import LoopThread
 from tray.web.page import WebPage
 from tray.web.services import AgentConnection, PageServices
 

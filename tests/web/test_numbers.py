@@ -27,7 +27,7 @@ from tray.web.templating import VERDICTS, clock, duration
 
 WORDS = st.sampled_from(["", "a", "B", "ä", "Ä", "%", "_", "\\", '"', "tool_before", "PreToolUse"])
 
-NAMES = list(filters.DecisionFilter.__dataclass_fields__)
+NAMES = list(filters.DecisionFilter.__struct_fields__)
 
 
 @st.composite

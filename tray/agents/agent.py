@@ -5,21 +5,17 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from pathlib import PurePath
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from tray.lazy_modules import Protocol
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Verdict
 from tray.model.event import Capability, Event, EventSpec, RelayRequest, Tool
 from tray.model.form import Answers, Form
 from tray.model.hook import Match
 
 if TYPE_CHECKING:  # a connector and a reader are imported when they are first used
-    from pathlib import Path
-    from typing import Any
-
     from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
     from tray.agents.native_runs import RunsOwn
     from tray.edit.file_changes import FileState

@@ -8,6 +8,7 @@ Its payloads have no folder: that is in DEVIN_PROJECT_DIR.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from tray.agents import wire
@@ -15,7 +16,6 @@ from tray.agents.agent import Marks, NativeTool, Payload, ProtectedFiles
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, RefusalStyle
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability, EventKind, EventSpec
 
 TIMEOUT = 60.0  # seconds
@@ -69,6 +69,6 @@ AGENT = claude_shaped(
     programs=frozenset({"devin"}),
     variables=frozenset({"DEVIN_PROJECT_DIR"}),
     protected=(
-        ProtectedFiles(kind="a hook file of Devin", pattern=lazy_pattern(r".*/\.devin/(?:hooks\.v1|config)\.json")),
+        ProtectedFiles(kind="a hook file of Devin", pattern=re.compile(r".*/\.devin/(?:hooks\.v1|config)\.json")),
     ),
 )

@@ -10,6 +10,7 @@ a refusal. Before a tool the first hook's decision counts, but each exit 2 refus
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,6 @@ from tray.agents.claude_shape import CAPITALISED, claude_shaped, shaped_marks
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, RefusalStyle
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
 
@@ -149,7 +149,7 @@ AGENT = replace(
         protected=(
             ProtectedFiles(
                 kind=f"a hook setting of {NAME}",
-                pattern=lazy_pattern(r".*/\.factory/(?:hooks/hooks|settings)\.json"),
+                pattern=re.compile(r".*/\.factory/(?:hooks/hooks|settings)\.json"),
             ),
         ),
     ),

@@ -6,13 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import wire
 from tray.model.form import Form, FormOption, FormQuestion
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def read(questions: Any, *, multiple: str, own_words: str = "") -> Form | None:

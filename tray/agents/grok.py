@@ -23,7 +23,6 @@ from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest
 
@@ -188,7 +187,7 @@ AGENT = replace(
         protected=(
             ProtectedFiles(
                 kind="a hook file of Grok CLI",
-                pattern=lazy_pattern(
+                pattern=re.compile(
                     r".*/\.grok/(?:hooks(?:/.*)?|(?:config|managed_config|requirements|trusted_folders)\.toml"
                     r"|disabled-hooks)"
                 ),
@@ -196,7 +195,7 @@ AGENT = replace(
         ),
     ),
     envelope=ENVELOPE | {*SPELLINGS.values(), NAME, "promptId", "workspaceRoot"} - {"toolInput", "toolResult"},
-    guarded_members={"*/.grok/config.toml": lazy_pattern("folder_trust|hooks", re.IGNORECASE)},
+    guarded_members={"*/.grok/config.toml": re.compile("folder_trust|hooks", re.IGNORECASE)},
     runs_own=part("tray.agents.native_runs:in_folder"),
     importer=None,
     import_hint="name your files of ~/.grok/hooks in `sources` of hooktray.yaml, and move them to another folder",

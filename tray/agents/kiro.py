@@ -21,7 +21,6 @@ from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, RefusalStyle
 from tray.errors import HooktrayError
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Answer, Decision, HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
 
@@ -137,7 +136,7 @@ AGENT = replace(
         marks=Marks(is_alike=_is_alike, shares_shape=True, event_names=UNCAPITALISED, event=wire.hook_event_name),
         programs=frozenset({"kiro-cli", "kiro-cli-chat"}),
     ),
-    protected=(ProtectedFiles(kind=f"an agent's file of {NAME}", pattern=lazy_pattern(r".*/\.kiro/agents(?:/.*)?")),),
+    protected=(ProtectedFiles(kind=f"an agent's file of {NAME}", pattern=re.compile(r".*/\.kiro/agents(?:/.*)?")),),
     settings_files=(".kiro/agents/own.json",),
     path_words=(".kiro",),
     default_can=Capability.NOTHING,

@@ -6,12 +6,9 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import wire
-
-if TYPE_CHECKING:
-    from typing import Any
 
 # What is taken away around an answer: by JavaScript's trim(), by Go's TrimSpace, by Python's strip() behind a BOM.
 JAVASCRIPT = (

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import wire
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def as_text(output: Any) -> str:

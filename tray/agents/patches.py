@@ -12,18 +12,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from tray.lazy_pattern import lazy_pattern
-
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 BEGIN = "*** Begin Patch"
 END = "*** End Patch"
 FILES = "file_paths"  # every file that a patch names, in its order
-_TARGET = lazy_pattern(r"\*\*\* (Add File|Delete File|Update File|Move to): (.+)")
+_TARGET = re.compile(r"\*\*\* (Add File|Delete File|Update File|Move to): (.+)")
 
 
 def text(input: Mapping[str, Any]) -> str:

@@ -10,14 +10,13 @@ from pathlib import Path
 from tray.agents.agent import Placeholders
 from tray.agents.registry import AGENTS, hook_rules
 from tray.model.hook import Command, Hook
+from tray.shell import split
 
 
 def fill(text: str, placeholders: Mapping[str, str]) -> str:
     """The text with the known values put in; anything else stays as it is."""
     if not placeholders:
         return text
-    from tray.shell import split  # most hooks have no placeholders
-
     return split.fill(text, placeholders)
 
 

@@ -6,27 +6,23 @@ the hook's own format only.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Any
 
 import msgspec
 
 from tray.agents import lenient, wire
+from tray.agents.agent import Agent
 from tray.agents.registry import AGENTS, CANONICAL, OWN_FORMAT
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Verdict
 from tray.model.event import STOP_KINDS, Event
 from tray.text import printable
 from tray.text.redaction import ESCAPES
 from tray.text.words import word_set
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from tray.agents.agent import Agent
 
 LIMIT = 64 * 1024  # characters at either end of an output that are looked at
 FAULTY_LIMIT = 200  # objects with faults that are looked at
@@ -49,7 +45,7 @@ PERMITTING = word_set("accept accepted allow allowed approve approved continue o
 EXIT_KEYS = word_set("exit exitcode exitstatus returncode")
 TRUE, FALSE = word_set("1 true yes"), word_set("0 false no")
 # "BLOCKED: no force push", "[guard] deny: rm", "Command blocked by policy"; not "blocked: 0", "deny rules: 4 loaded".
-REFUSAL_LINE = lazy_pattern(
+REFUSAL_LINE = re.compile(
     rf"""[\W_]*+(?:[\w.:/ -]{{1,40}}\][\W_]*+|(?P<name>[\w./-]{{1,40}}:[\W_]++))?
         (?:(?:this\ |the\ )?(?:access|action|call|command|operation|permission|request|tool(?:\ call|\ use)?)
             \ (?:is\ |was\ |has\ been\ )?)?
@@ -58,20 +54,18 @@ REFUSAL_LINE = lazy_pattern(
             [\W_]*(?!(?:0|none|nothing)\b|(?:\d+|no|false|off|null)[\W_]*(?:$|of\b|\d))\w)""",
     re.I | re.X,
 )
-HELPING_WORD = lazy_pattern(r"^(?:is|was|should|must|can|be)(?=_|-|[A-Z])")  # before a word: `is_safe`, `shouldBlock`
+HELPING_WORD = re.compile(r"^(?:is|was|should|must|can|be)(?=_|-|[A-Z])")  # before a word: `is_safe`, `shouldBlock`
 CURLY_QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e", '"') | dict.fromkeys("\u2018\u2019", "'"))
-REFUSING_VALUE = lazy_pattern(rf"""["'](?:{"|".join(sorted(REFUSING))}|ask|cancel|force_ask)["']""", re.I)
-PAIR_LINE = lazy_pattern(r"""["']?([\w-]+)["']?\s*[:=]\s*(.*)""")
-NO_LETTERS = lazy_pattern(r"[\W_]+")
-STRUCTURE = lazy_pattern(r'"(?:\\.|[^"\\])*"|[{}\[\]]', re.DOTALL)
+REFUSING_VALUE = re.compile(rf"""["'](?:{"|".join(sorted(REFUSING))}|ask|cancel|force_ask)["']""", re.I)
+PAIR_LINE = re.compile(r"""["']?([\w-]+)["']?\s*[:=]\s*(.*)""")
+NO_LETTERS = re.compile(r"[\W_]+")
+STRUCTURE = re.compile(r'"(?:\\.|[^"\\])*"|[{}\[\]]', re.DOTALL)
 # Common errors in JSON: comments, and a comma before the end.
-FAULTS = lazy_pattern(
-    r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*[}\]])', re.DOTALL
-)
-PAIR = lazy_pattern(r"""[{,\n]\s*(["']?)([A-Za-z_]\w*)\1\s*[:=]\s*(["']?)(\w+)\3(?=\s*(?:[,;}\n]|$))""")
-START = lazy_pattern(r"""\{(?=\s*["'\u201c\u201d\w}/])""")
-FIRST_KEY = lazy_pattern(r"""\{\s*["']?([A-Za-z_]\w*)["']?\s*[:=]""")
-BROKEN_REASON = lazy_pattern(r"""["']?\w*(?:reason|message)["']?\s*:\s*"(.*?)"\s*(?:\}|,\s*["'\n]|$)""", re.I | re.S)
+FAULTS = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*[}\]])', re.DOTALL)
+PAIR = re.compile(r"""[{,\n]\s*(["']?)([A-Za-z_]\w*)\1\s*[:=]\s*(["']?)(\w+)\3(?=\s*(?:[,;}\n]|$))""")
+START = re.compile(r"""\{(?=\s*["'\u201c\u201d\w}/])""")
+FIRST_KEY = re.compile(r"""\{\s*["']?([A-Za-z_]\w*)["']?\s*[:=]""")
+BROKEN_REASON = re.compile(r"""["']?\w*(?:reason|message)["']?\s*:\s*"(.*?)"\s*(?:\}|,\s*["'\n]|$)""", re.I | re.S)
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -459,8 +453,6 @@ def _objects(text: str) -> Iterator[Found]:
 def _decode_faulty(text: str, start: int, end: int) -> tuple[Mapping[str, Any] | None, int]:
     """The object with faults between these places, and where it ends."""
     body = FAULTS.sub(lambda found: found[1] or "", text[start:end].translate(CURLY_QUOTES))
-    import ast  # few outputs are faulty
-
     for read in (partial(lenient.loads, python=True), ast.literal_eval):
         try:
             value = read(body)

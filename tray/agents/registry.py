@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from tray.agents.agent import Agent, HookRules, KnownAgent
+from tray.agents.packages import BrokenAgent, PackagedAgents, packaged_agents, remedy
 from tray.errors import AgentError
 from tray.text import sanitise
 from tray.text.words import word_set
 
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    from tray.agents.packages import BrokenAgent, PackagedAgents
-
-    SomeAgent = TypeVar("SomeAgent", bound=KnownAgent)
+SomeAgent = TypeVar("SomeAgent", bound=KnownAgent)
 
 BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "antigravity": "tray.agents.google_antigravity",
@@ -144,13 +141,9 @@ class SupportedAgents(AgentTable[Agent]):
         package = self.package(id)
         if not package:
             raise error
-        from tray.agents.packages import remedy  # only when a package fails
-
         text = f"`{function}` of the agent {id} in the package {package} failed: {type(error).__name__}: {error}"
         failure = AgentError(sanitise(text, 300), hint=remedy(package))
         if self.failures.setdefault(id, failure) is failure:
-            import logging  # only when a package fails
-
             log = logging.getLogger(__name__)
             log.addHandler(logging.NullHandler())  # a command shows the AgentError without a traceback
             log.error("%s", failure.message, exc_info=error)
@@ -163,8 +156,6 @@ class SupportedAgents(AgentTable[Agent]):
 
 
 def _find_packaged() -> PackagedAgents:
-    from tray.agents.packages import packaged_agents  # not needed for a built-in agent
-
     return packaged_agents(RESERVED)
 
 

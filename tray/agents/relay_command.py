@@ -13,13 +13,12 @@ import msgspec
 
 from tray.agents.registry import AGENTS
 from tray.errors import HooktrayError
-from tray.lazy_pattern import lazy_pattern
 from tray.paths import Paths
 
 SEPARATORS = frozenset({"&&", "||", ";", "|", "then", "{", "(", ")", "else"})
-CMD_SAFE = lazy_pattern(r"[\w./=+-]+", re.ASCII)  # for cmd.exe
+CMD_SAFE = re.compile(r"[\w./=+-]+", re.ASCII)  # for cmd.exe
 CMD_OPERATORS = frozenset({"(", ")", ">nul"})
-CMD_UNSAFE = lazy_pattern(r'["%^&|<>!\r\n]')  # for cmd.exe, in quotes or out of them
+CMD_UNSAFE = re.compile(r'["%^&|<>!\r\n]')  # for cmd.exe, in quotes or out of them
 SHIM_START = "#!/bin/sh\n# Written by `hooktray connect`; `hooktray disconnect` takes it away.\n"
 
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 import msgspec
@@ -49,9 +49,6 @@ from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, EventKind, RelayRequest
 from tray.model.hook import Failure, Guard
 from tray.text import sanitise
-
-if TYPE_CHECKING:
-    from typing import Any
 
 FILE = Path(__file__).parents[1] / "relay.table"
 HEAD = "# The answers of the relay where nobody else answers; written by tray/agents/relay_table.py.\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -14,9 +14,6 @@ from tray.agents.agent import NativeTool
 from tray.agents.registry import AGENTS, CANONICAL, hook_rules
 from tray.model.event import Tool
 from tray.text.words import word_set
-
-if TYPE_CHECKING:
-    from typing import Any
 
 Spellings = Mapping[str, tuple[str, ...]]  # the names of argument keys; the first counts before others
 

@@ -6,13 +6,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.model.decision import Result
 from tray.model.event import EventKind, EventSpec, RelayRequest, Tool
-
-if TYPE_CHECKING:
-    from typing import Any
 
 DEPTH_LIMIT = 200  # a deeper payload could exhaust the stack of whoever writes it again
 TOO_DEEP = f"JSON nested more than {DEPTH_LIMIT} deep"

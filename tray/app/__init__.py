@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -29,11 +28,6 @@ from tray.store.retention import Retention, RetentionLimits
 from tray.store.session_rows import SessionRows
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
-
-# Reading sources takes longer to import than all the rest, and a process that only judges events reads none.
-if TYPE_CHECKING:
-    from tray.approvals.catalog import HookCatalog
-    from tray.settings import Llm
 
 HOOK_RUNS = "hook-runs"  # the folder of the hooks that one-shot engines run
 
@@ -128,37 +122,3 @@ def _environments(own: str) -> Environments:
     found = find_environments(packages, tuple(roots), [library])
     program = os.path.dirname(sys.executable)  # noqa: PTH120
     return replace(found, own=(*found.own, program)) if getattr(sys, "frozen", False) else found
-
-
-def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
-    """The model that the user confirmed, as the file has it at this moment."""
-    from tray.approvals import guarded_settings
-    from tray.sources import configuration
-
-    return guarded_settings.llm(configuration.load(paths).settings, stores.ledger.state)
-
-
-def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
-    """What the sources propose, held against the ledger."""
-    from tray.approvals.catalog import HookCatalog
-    from tray.approvals.search_path import SearchPath, login_path
-    from tray.sources import configuration
-    from tray.store.approval_file import IMPORTED
-    from tray.store.trial_results import TrialResults
-
-    search = SearchPath(os.environ, lambda: login_path(os.environ))
-    return HookCatalog(
-        lambda: configuration.load(paths),
-        lambda: configuration.config_stamp(paths),
-        stores.ledger,
-        stores.copies,
-        TrialResults(paths.state),
-        paths.database.with_name(IMPORTED),
-        search,
-    )
-
-
-def journal_limits(catalog: HookCatalog) -> RetentionLimits:
-    """How much the journal keeps, as the file has it at this moment."""
-    limits = catalog.settings_in_force.journal
-    return RetentionLimits(days=limits.days, rows=limits.rows, megabytes=limits.megabytes)

@@ -7,14 +7,17 @@ import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import msgspec
 
 from tray.agents import relay_command
 from tray.agents.connection import Site
 from tray.agents.registry import UNSUPPORTED
-from tray.app import build_catalog, open_stores
+from tray.app import open_stores
+from tray.app.catalogs import build_catalog
+from tray.app.checks.agent_status import AgentStatus, IsRecorded, agent_statuses
+from tray.approvals.catalog import HookCatalog
 from tray.connect import connectors, record_present
 from tray.edit.backups import CONNECTIONS
 from tray.engine.needed_events import needed_events
@@ -23,10 +26,6 @@ from tray.model.decision import SkipReason
 from tray.model.hook import ApprovalState, Hook
 from tray.paths import Paths
 from tray.store.journal import Journal, RowFilter
-
-if TYPE_CHECKING:
-    from tray.app.checks.agent_status import AgentStatus, IsRecorded
-    from tray.approvals.catalog import HookCatalog
 
 ROW_LIMIT = 100  # of one agent, among which our own events may be
 RECENT_SECONDS = 7 * 86400.0  # seconds for which an agent without support is shown after its last event
@@ -132,8 +131,6 @@ def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
 
 def agent_states(paths: Paths, journal: Journal, hooks: Iterable[Hook]) -> list[AgentStatus]:
     """The state of each agent's connection; nothing is sent."""
-    from tray.app.checks.agent_status import agent_statuses  # not needed to start
-
     return agent_statuses(site(paths, hooks=hooks), journal.last_events)
 
 

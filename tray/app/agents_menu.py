@@ -6,19 +6,16 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from tray.agents.registry import AGENTS
+from tray.app.checks.agent_status import AgentStatus
 from tray.app.connect_service import ConnectPreview, ConnectService
 from tray.app.entry_watch import EntryWatch
 from tray.desktop.menu import MenuAgent, MenuPreview
 from tray.errors import HooktrayError
 from tray.language import say
-
-if TYPE_CHECKING:
-    from tray.app.checks.agent_status import AgentStatus
 
 CHANNEL = "tray"
 MAX_AGE = 60.0  # seconds after which the states are read again, where the menu's opening is not reported

@@ -7,9 +7,9 @@ import contextlib
 import itertools
 import sys
 import time
+import webbrowser
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tray.app import Stores
 from tray.app.alert_ports import AlertActions, AlertPorts
@@ -19,19 +19,17 @@ from tray.approvals.controls import Undo, tomorrow
 from tray.engine.explain import details
 from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
 from tray.errors import HooktrayError
+from tray.ipc.health import TrayHealth
 from tray.language import say
 from tray.notify.alert import ALL_AGENTS, CHOICES, Alert, Button, quiet_until
 from tray.notify.alert_gate import AlertGate
+from tray.notify.freedesktop import OnPress
 from tray.notify.notifier import NotificationBackend, Notifier
 from tray.notify.push.push_queue import PushQueue
 from tray.notify.push.sender_process import PushProcesses
 from tray.notify.service import AlertService
 from tray.notify.sound import Player
 from tray.notify.throttle import Throttle
-
-if TYPE_CHECKING:
-    from tray.ipc.health import TrayHealth
-    from tray.notify.freedesktop import OnPress
 
 SNOOZE = 30 * 60.0  # seconds, by the button on an alert
 CHANNEL = "notification"
@@ -253,8 +251,6 @@ class AlertController:
             case Button.REVIEW:
                 self.actions.show_review(alert.about, alert.digest)
             case _ if button is Button.DEFAULT and alert.url:
-                import webbrowser  # for a click, long after the start
-
                 webbrowser.open(alert.url)
             case Button.DEFAULT if Button.GO in alert.buttons:
                 self.actions.go_to_session(alert.agent, alert.session)

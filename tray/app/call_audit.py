@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -26,7 +27,6 @@ from tray.edit.backups import CONNECTIONS
 from tray.engine.gates import COMPACTED
 from tray.errors import StoreError
 from tray.language import count, say
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Decision, Record, Verdict
 from tray.model.event import PROBE_PREFIX, Event, EventKind
 from tray.paths import Paths
@@ -39,8 +39,8 @@ CALLS, SESSIONS = 2048, 256  # at least so many are remembered; the journal know
 MARGIN = 0.05  # seconds by which the time of a file may be early
 SHOWN = 2  # calls that a notification names
 WHAT_LIMIT = 60  # characters of each
-CALL_ID = lazy_pattern(r"[\w.:/-]{1,200}")  # a call with another id is left out
-EXIT_CODE = lazy_pattern(r"(?i)exit code -?\d")  # a failure that begins so comes from a process
+CALL_ID = re.compile(r"[\w.:/-]{1,200}")  # a call with another id is left out
+EXIT_CODE = re.compile(r"(?i)exit code -?\d")  # a failure that begins so comes from a process
 NO_CALL_RUNS = frozenset({EventKind.SESSION_START, EventKind.TURN_END, EventKind.TURN_FAILED})
 GOES_ON = frozenset({COMPACTED, "clear"})  # a session "starts" so while its subagents may have calls under way
 AFTER_KINDS = frozenset({EventKind.TOOL_AFTER, EventKind.TOOL_FAILED})

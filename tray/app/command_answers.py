@@ -5,25 +5,23 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from tray.app.agent_sites import connected_agents
 from tray.app.checks.live import LiveDoctor
 from tray.app.click_trust import ClickTrust
 from tray.app.core import TrayCore
+from tray.app.reports import Reports
 from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker
 from tray.approvals.controls import Controls
 from tray.ipc.approval_requests import TerminalReviews
+from tray.ipc.health import TrayHealth
 from tray.ipc.passphrase_change import PassphraseChange, TrayFacts
 from tray.ipc.requests import UserRequests
 from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
 from tray.store.lost_guards import LostGuards
 from tray.web.page import WebPage
-
-if TYPE_CHECKING:
-    from tray.ipc.health import TrayHealth
 
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
@@ -69,8 +67,6 @@ class CommandAnswers:
         self.answer_slash_command = HooksCommand(controls, requests, doctor.summary)
 
     def _report(self, request: Mapping[str, object], health: Callable[[], TrayHealth]) -> Mapping[str, object]:
-        from tray.app.reports import Reports  # not needed to start
-
         return Reports(self._core.paths, self._core.stores, self._core.catalog).make(request, health)
 
     def _heard_from_agents(self) -> bool:

@@ -6,7 +6,6 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -15,6 +14,7 @@ from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
 from tray.app import installed_relay
 from tray.app.agent_sites import site
+from tray.app.checks.agent_status import AgentStatus, IsRecorded, LastEvents, agent_status, agent_statuses, check_line
 from tray.connect import apply_connect, apply_disconnect, connectors, forget
 from tray.connect.hook_import import import_reminder
 from tray.connect.summary import summary
@@ -23,9 +23,6 @@ from tray.language import say
 from tray.model.hook import Hook
 from tray.paths import Paths
 from tray.text import printable
-
-if TYPE_CHECKING:
-    from tray.app.checks.agent_status import AgentStatus, IsRecorded, LastEvents
 
 
 class ConnectPreview(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,14 +66,10 @@ class ConnectService:
         self._is_recorded = is_recorded
 
     def states(self) -> list[AgentStatus]:
-        from tray.app.checks.agent_status import agent_statuses  # not needed to start
-
         return agent_statuses(self._site(), self._last_events)
 
     def probe(self, agent: str) -> AgentStatus:
         """The state of one agent, after a test event of ours went through its own hook command."""
-        from tray.app.checks.agent_status import agent_status
-
         return agent_status(self._site(), agent, self._last_events, self._is_recorded)
 
     def preview(self, agent: str, *, connect: bool) -> ConnectPreview:
@@ -125,8 +118,6 @@ class ConnectService:
 
         Raises HooktrayError if one of the files has changed since, or if the agent's line gives no answer.
         """
-        from tray.app.checks.agent_status import check_line
-
         if preview.connect:
             installed_relay.prepare_to_connect(self._paths, preview.agent)
             apply_connect(self._site(), preview.agent, preview.plan)

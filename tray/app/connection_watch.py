@@ -10,13 +10,14 @@ from pathlib import Path
 from tray.agents.connection import Site
 from tray.app import relay_watch
 from tray.app.agent_sites import hooks_in_question, reading_site, record_again, site
+from tray.app.checks.agent_status import failing_lines
 from tray.app.core import TrayCore
 from tray.app.entry_watch import EntryWatch
 from tray.app.file_watch import FileWatch
 from tray.app.relay_watch import RelayWatch
+from tray.event_loop import ThrottledCall
 from tray.language import say
 from tray.notify.service import AlertService
-from tray.threads import ThrottledCall
 
 AGENTS_SECONDS = 1.0  # seconds, at least, between two readings of all agents' files for menu and page
 
@@ -82,8 +83,6 @@ class ConnectionWatch:
 
     def check_lines(self) -> None:
         """Run each connected agent's line once, as the agent does, and announce those that give no answer."""
-        from tray.app.checks.agent_status import failing_lines  # not needed before
-
         before, self.unanswered = self.unanswered, failing_lines(self._site())
         if self.unanswered != before:
             if self.unanswered and not self.relay.problem:  # that is announced already

@@ -11,8 +11,9 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-from tray.app import Stores, build_catalog, build_engine, confirmed_llm, guards_in_force, journal_limits, open_stores
+from tray.app import Stores, build_engine, guards_in_force, open_stores
 from tray.app.activation import inherited_socket
+from tray.app.catalogs import build_catalog, confirmed_llm, journal_limits
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import altered_before_start
 from tray.app.service import EventBus, TrayService

@@ -12,24 +12,22 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
+from tray.app.checks.entries import Recorded, changed_entries, fingerprint, recorded_entries, watched_files
+from tray.app.checks.finding import Cause, Finding
 from tray.connect import LOCK, apply_connect, connectors, lock_connections
 from tray.edit.backups import CONNECTIONS
 from tray.errors import HooktrayError, StoreError
+from tray.ipc.health import ChangedEntry
 from tray.language import say
 from tray.model.event import EventKind
 from tray.store.ledger import Ledger, LedgerAction
-
-if TYPE_CHECKING:
-    from tray.app.checks.entries import Recorded
-    from tray.app.checks.finding import Finding
-    from tray.ipc.health import ChangedEntry
 
 CONFIRM = 0.5  # seconds between the two looks
 BUSY_DELAY = 0.3  # seconds until the next look while `connect` or `disconnect` is writing
@@ -58,15 +56,11 @@ class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_wanted(self) -> bool:
         """Whether our entries are as `connect` wrote them, and hooks need more of them."""
-        from tray.app.checks.finding import Cause
-
         return all(one.cause is Cause.ENTRY_WANTED for one in self.findings)
 
     @property
     def remedies(self) -> str:
         """What a person has to do in the agent itself; "" when putting the entries back is enough."""
-        from tray.app.checks.finding import Cause
-
         switched = (one.remedy for one in self.findings if one.cause is Cause.ENTRY_SWITCHED_OFF)
         return "; ".join(dict.fromkeys(switched))
 
@@ -127,8 +121,6 @@ class EntryWatch:
 
     def check(self) -> None:
         """Read the files if any of them has changed; announce what is new, and withdraw what is well again."""
-        from tray.app.checks.entries import recorded_entries, watched_files  # not needed to start
-
         site = self._look_at()
         stamps = _stamps((*self._files, *_records(site)))
         if (stamps, site.needed) == (self._stamps, self._needed) and not self._seen:
@@ -188,9 +180,6 @@ class EntryWatch:
         return say("{agent}: left as it is until it changes again", agent=AGENTS[agent].name)
 
     def _look(self, site: Site, agent: str, recorded: Recorded) -> EntryChange | None:
-        from tray.app.checks.entries import changed_entries, fingerprint
-        from tray.app.checks.finding import Cause
-
         if not recorded:
             return None
         findings = changed_entries(site, agent, recorded)

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from msgspec.structs import replace
 
@@ -19,28 +19,23 @@ from tray import __version__
 from tray.agents.connection import Site
 from tray.agents.packages import entry_points
 from tray.app import Stores, unjudged_calls
-from tray.app.agent_sites import hooks_in_question, recorded_sessions, site, unsupported_agents
-from tray.app.checks.agent_status import agent_statuses
+from tray.app.agent_sites import UnsupportedRow, hooks_in_question, recorded_sessions, site, unsupported_agents
+from tray.app.checks.agent_status import AgentRow, agent_statuses
 from tray.app.checks.context import build_context
 from tray.app.checks.hooks import broken_hooks
 from tray.app.state_incident import loss_notice
 from tray.approvals.catalog import HookCatalog, HookState, command_or_url
 from tray.approvals.review import describe_action
-from tray.engine.log_rows import log_report, row_filter
+from tray.engine.log_rows import LogEntry, log_report, row_filter
 from tray.engine.needed_events import needed_events
 from tray.engine.sentence import sentence
+from tray.ipc.health import StateProblem, TrayHealth
 from tray.language import count, pick_language, say
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.paths import Paths
 from tray.store.journal import Journal, RowFilter
 from tray.text import sanitise
-
-if TYPE_CHECKING:
-    from tray.app.agent_sites import UnsupportedRow
-    from tray.app.checks.agent_status import AgentRow
-    from tray.engine.log_rows import LogEntry
-    from tray.ipc.health import StateProblem, TrayHealth
 
 Report = Mapping[str, object]
 

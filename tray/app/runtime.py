@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from tray.agents.registry import AGENTS
 from tray.app import welcome
@@ -41,17 +40,12 @@ from tray.approvals.passphrase import Passphrase
 from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import Action
 from tray.desktop.opener import Opener
+from tray.event_loop import LoopThread, ThrottledCall
+from tray.ipc.health import TrayHealth
 from tray.language import say
-from tray.lazy_modules import load_modules
-from tray.threads import LoopThread, ThrottledCall, run_logged
-
-if TYPE_CHECKING:
-    from tray.ipc.health import TrayHealth
+from tray.threads import run_logged
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
-# What events, tracebacks, asyncio's own reports of errors and the causes of failed hooks need, also when no more
-# files can be opened: an error that asyncio cannot report ends the loop.
-NEEDED_WITHOUT_FILES = ("binascii", "inspect", "linecache", "signal", "textwrap", "unicodedata", "urllib.parse")
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 
@@ -355,7 +349,6 @@ class App:
             self._stores.journal.prune,
             lambda: self._stores.sessions.prune(SESSION_DAYS),
             self._connections.check_lines,  # may take a while: what the user has to read does not wait for it
-            lambda: load_modules(*NEEDED_WITHOUT_FILES),
             gc.freeze,  # what exists by now stays: the collector need not scan it again and again
         )
         run_logged(takewhile(lambda step: not self._shutdown_state.begun, steps), "a step of the start failed")

@@ -18,13 +18,13 @@ from tray.engine.pipeline import Engine
 from tray.engine.ports import Defer
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import EngineResponse
+from tray.event_loop import ThrottledCall
 from tray.execution.known_agents import KnownAgents
 from tray.ipc.connection import CallerTerminal
 from tray.ipc.server import DisconnectSignal, PeerCredentials
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PROBE_SIZE, Event, EventKind, RelayRequest, probe_answer
 from tray.model.hook import GATING_KINDS
-from tray.threads import ThrottledCall
 
 MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
 LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 records

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from tray.desktop.focus import FocusResult, focus
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.model.place import Place
 from tray.model.session import Session
 
-if TYPE_CHECKING:
-    from tray.desktop.focus import FocusResult
-
 
 def _focus(place: Place, project: str) -> FocusResult:
-    from tray.desktop.focus import focus  # a file for each desktop and terminal: not needed to start
-
     return focus(place, project)
 
 

@@ -9,17 +9,16 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from tray.hidden_modules import hidden, lazy_patterns
-from tray.lazy_modules import use_lazy_modules
+from tray.app.click_trust import ClickTrust
+from tray.app.core import TrayCore
+from tray.app.runtime import App
+from tray.app.shutdown import GRACE, stop_on_signal
+from tray.app.state_folder import AnotherTrayError, StateFolder
+from tray.execution.hook_process import raise_limit
+from tray.execution.orphans import become_subreaper
 from tray.paths import Paths, drop_foreign_runtime
-
-if TYPE_CHECKING:
-    from tray.app.click_trust import ClickTrust
-    from tray.app.core import TrayCore
-    from tray.app.runtime import App
-    from tray.app.state_folder import StateFolder
+from tray.threads import end_without_memory
 
 # Seconds that a thread may keep Python's lock while others wait for it. With Python's default of 5 ms, an event that
 # arrives while the tray reads 5 MB of numbers takes 6.4 ms instead of 1.7 (median).
@@ -47,14 +46,6 @@ def run(
 
     `grace` is how many seconds a hook then has to finish if an agent waits for it.
     """
-    _import_lean()
-    from tray.app.core import TrayCore
-    from tray.app.shutdown import GRACE, stop_on_signal
-    from tray.app.state_folder import AnotherTrayError, StateFolder
-    from tray.execution.hook_process import raise_limit
-    from tray.execution.orphans import become_subreaper
-    from tray.threads import end_without_memory
-
     paths.prepare()
     sys.setswitchinterval(SWITCH_INTERVAL)
     threading.excepthook = end_without_memory
@@ -84,9 +75,6 @@ def _build(
     trust: type[ClickTrust] | None,
 ) -> App:
     """The user interface around the core."""
-    from tray.app.click_trust import ClickTrust
-    from tray.app.runtime import App
-
     try:
         app = App(core, folder, headless=headless, echo=echo, trust=trust or ClickTrust)
     except BaseException:
@@ -94,23 +82,6 @@ def _build(
         raise
     core.ui = app
     return app
-
-
-def _import_lean() -> None:
-    """Import asyncio without TLS, which we never use with it, and msgspec without newer types; this saves 2 MB.
-
-    Their patterns and those of yaml are not compiled: that takes a tenth of a start, and events use none of them.
-    `hmac` compares two texts without OpenSSL, which takes 3.4 MB and 3 ms to load; the lazy `hashlib` loads it when a
-    passphrase or something large is hashed.
-    """
-    with hidden("_hashlib"):
-        import hmac  # noqa: F401
-    with hidden("ssl"):
-        import asyncio  # noqa: F401
-    with hidden("typing_extensions"), lazy_patterns():
-        use_lazy_modules("msgspec.inspect")  # only a schema needs it
-        import msgspec  # noqa: F401
-        import yaml  # noqa: F401
 
 
 def _echo(text: str) -> None:

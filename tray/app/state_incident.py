@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from tray.app import Stores
+from tray.ipc.health import StateProblem
 from tray.language import phrase, say
 from tray.store.set_aside import OTHER_VERSION
-
-if TYPE_CHECKING:
-    from tray.app import Stores
-    from tray.ipc.health import StateProblem
-
 
 INCIDENT = "state"  # what the button Review of its alert shows
 

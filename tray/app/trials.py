@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import logging
 import os
+import re
 import shlex
 import tempfile
 import threading
@@ -31,7 +32,6 @@ from tray.errors import HooktrayError
 from tray.execution.command import Hangup
 from tray.execution.process import CANCELLED
 from tray.language import phrase, say
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Event
 from tray.model.hook import IMPORTED, Command, Hook
 from tray.paths import Paths
@@ -42,7 +42,7 @@ from tray.text import first_line
 REMARK = "the trial after its approval: no agent was asked"
 CAUSE_LIMIT = 300  # characters
 # What interpreters write about a module or file that is missing.
-MISSING_MODULE = lazy_pattern(
+MISSING_MODULE = re.compile(
     r"ModuleNotFoundError|ImportError|ERR_MODULE_NOT_FOUND|Cannot find (?:module|package)|cannot load such file"
     r"|Can't locate|No such file or directory|: not found|cannot open"
 )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from tray.app.core import TrayCore
 from tray.app.session_tracker import SessionTracker
+from tray.desktop.presence import attention
 from tray.desktop.wayland_idle import IdleWatch
 from tray.model.place import Place
 from tray.notify.alert_gate import Attention
@@ -32,8 +33,6 @@ class UserPresence:
         seconds = self._catalog.settings_in_force.away_after * 60
 
         def work() -> None:
-            from tray.desktop.presence import attention  # not needed to start
-
             seen = attention(place, seconds, watched=self._idle_watch.seconds)
             self._work.post(lambda: answer(seen))
 

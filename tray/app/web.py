@@ -8,9 +8,12 @@ import queue
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from tray.app import Stores, build_engine, confirmed_llm
+from tray.app import Stores, build_engine
+from tray.app.agent_sites import agent_states, hooks_in_question
+from tray.app.catalogs import confirmed_llm
+from tray.app.checks.finding import Cause
 from tray.app.core import TrayCore
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
@@ -18,19 +21,19 @@ from tray.desktop.menu import ApplyConnection, ConnectAll, Item, ItemKind, OpenP
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
 from tray.engine.ports import EngineOptions
+from tray.engine.replay import ReplayComparison, compare
+from tray.engine.trial import NullListener
 from tray.engine.user_questions import UserQuestions
+from tray.event_loop import LoopThread
 from tray.execution.command import Hangup
 from tray.model.decision import Record
 from tray.model.form import Answers
 from tray.model.session import Session
 from tray.paths import Paths
 from tray.store.stats import Statistics
-from tray.threads import LoopThread, WorkQueue
+from tray.threads import WorkQueue
 from tray.web.page import WebPage
 from tray.web.services import AgentConnection, BrowserClicks, ConnectOffer, PageServices, PageSetting
-
-if TYPE_CHECKING:
-    from tray.engine.replay import ReplayComparison
 
 REFRESH_TIMEOUT = 2.0  # seconds that a page waits for a fresh look at the sources or the menu
 
@@ -94,9 +97,6 @@ def build_replay(
     """
 
     def replay(record: Record) -> ReplayComparison:
-        from tray.engine.replay import compare  # not needed to start
-        from tray.engine.trial import NullListener
-
         listener = NullListener()
         options = EngineOptions(
             llm=lambda: confirmed_llm(paths, stores), stop_signal=stop_signal, exceptions=lambda: catalog.exceptions
@@ -109,9 +109,6 @@ def build_replay(
 
 def page_agents(paths: Paths, stores: Stores, catalog: HookCatalog) -> dict[str, AgentConnection]:
     """The state of each agent's connection; nothing is sent."""
-    from tray.app.agent_sites import agent_states, hooks_in_question  # not needed to start
-    from tray.app.checks.finding import Cause
-
     return {
         one.agent: AgentConnection(
             installed=one.installed,

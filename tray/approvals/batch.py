@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
+from tray.approvals.review import LIMIT, review
 from tray.language import count, say
 from tray.model.hook import ApprovalState
 from tray.store.copies import Copies
@@ -125,8 +126,6 @@ def render_batch(
     batch: ApprovalBatch, copies: Copies, environment: Mapping[str, str], file_limit: int | None = None
 ) -> str:
     """Every hook of the batch with its whole content, one after the other; each shows an equal part of the limit."""
-    from tray.approvals.review import LIMIT, review  # not needed to start
-
     number = len(batch.hooks)
     limit = (LIMIT if file_limit is None else file_limit) // max(number, 1)
     reviews = (f"[{at}/{number}] {review(one, copies, environment, limit)}" for at, one in enumerate(batch.hooks, 1))

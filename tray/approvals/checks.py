@@ -15,6 +15,7 @@ from pathlib import Path
 from tray.approvals.covered_files import ScriptProblem, ScriptProblemKind
 from tray.approvals.entry_points import EntryPoint
 from tray.approvals.inspection import Inspection, entries_of, inspect
+from tray.approvals.python_imports import missing_imports
 from tray.approvals.script_files import SHELLS, language
 from tray.approvals.script_start import parse_shebang
 from tray.errors import HooktrayError
@@ -147,8 +148,6 @@ def _syntax_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
 
 def _python_problems(inspection: Inspection, entry: EntryPoint, content: bytes) -> Iterator[ScriptProblem]:
     """Its imports that are not found, and its syntax errors; its Python may be another version than ours."""
-    from tray.approvals.python_imports import missing_imports  # a tray starts without `ast`
-
     program = entry.program or parse_shebang(content[:HEAD]).interpreter
     bundle, text = inspection.bundle, content.decode("utf-8", "replace").removeprefix("\ufeff")
     try:

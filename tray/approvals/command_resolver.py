@@ -11,6 +11,7 @@ from types import MappingProxyType
 import msgspec
 
 from tray.agents.placeholders import fill
+from tray.approvals import shell_hooks
 from tray.approvals.command_words import (
     CommandWord,
     Stamp,
@@ -20,6 +21,7 @@ from tray.approvals.command_words import (
     program_of,
     words_of,
 )
+from tray.approvals.programs import program_positions
 from tray.approvals.script_start import script_words
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
@@ -112,8 +114,6 @@ def _line(
 ) -> tuple[str, ...]:
     program = program_of(hook, command)
     if command.shell:
-        from tray.approvals import shell_hooks  # takes long to import, and not every hook is a shell line
-
         return (program, "-c", shell_hooks.rewrite_line(hook, command, copies, programs))
     first = script_words(copies[program], programs) if program in copies else (program,)
     return (*first, *_arguments(hook, command, copies, placeholders, programs))
@@ -130,8 +130,6 @@ def _arguments(
     words = list(words_of(hook, command))
     run: frozenset[int] = frozenset()
     if programs:
-        from tray.approvals.programs import program_positions  # few lines name further programs
-
         run = frozenset(position for position, _ in program_positions([word.text for word in words], 0))
     for position, word in enumerate(words[1:], start=1):
         if word.path in copies:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 import os
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
@@ -245,8 +246,6 @@ def _may_be_whole(folder: str) -> bool:
 
 def _too_wide(folder: str) -> bool:
     """True for the root, the user's home, the folders above it, and the folder of temporary files."""
-    import tempfile
-
     wide = {os.sep, tempfile.gettempdir()}
     for home in {str(Path.home()), os.path.realpath(Path.home())}:
         wide |= {home, *map(str, PurePath(home).parents)}

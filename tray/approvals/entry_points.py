@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
@@ -89,8 +90,6 @@ def _interpreter(argv: Sequence[str], position: int) -> str:
             found = parse_invocation(argv[start:])
             if found is not None and found.source is ProgramSource.SCRIPT and start + found.place == position:
                 word = _program_name(argv[start:])
-                import shutil  # to start an approved hook needs none of it
-
                 return word if "/" in word else shutil.which(word) or word
     return PurePath(argv[0]).name
 

@@ -11,6 +11,7 @@ import unicodedata
 from collections import deque
 from collections.abc import Callable
 
+from tray.approvals.passphrase_words import WORDS
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.store.ledger import Ledger, LedgerAction
@@ -106,8 +107,6 @@ class Passphrase:
 
 def generate() -> str:
     """A new passphrase of words."""
-    from tray.approvals.passphrase_words import WORDS  # 260 KB
-
     number = math.ceil(BITS / math.log2(len(WORDS)))
     return " ".join(secrets.choice(WORDS) for _ in range(number))
 

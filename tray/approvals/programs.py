@@ -22,7 +22,6 @@ from tray.execution.script import (
     interpreter_name,
     parse_invocation,
 )
-from tray.lazy_pattern import lazy_pattern
 from tray.protection.file_effects import READERS, WRITERS
 from tray.shell import split
 from tray.shell.evaluate import Code
@@ -58,20 +57,20 @@ FILE_OPTIONS = {
 # Words of these with which they start a program.
 STARTING_WORDS = {
     **dict.fromkeys(
-        EDITORS, lazy_pattern(r"\+?:?(?:sil\w*!?\s*)?(?:%?\w{0,4}\s*)?!|.*\b(?:luafile|so|source)\s+\S|.*\bsystem\(")
+        EDITORS, re.compile(r"\+?:?(?:sil\w*!?\s*)?(?:%?\w{0,4}\s*)?!|.*\b(?:luafile|so|source)\s+\S|.*\bsystem\(")
     ),
-    "env": lazy_pattern("--split-string="),
-    "sed": lazy_pattern(r"\d*e\s"),
-    "tar": lazy_pattern("--checkpoint-action=exec"),
+    "env": re.compile("--split-string="),
+    "sed": re.compile(r"\d*e\s"),
+    "tar": re.compile("--checkpoint-action=exec"),
 }
 STARTERS = word_set("at batch entr hyperfine parallel screen script ssh tmux xterm")  # their words may be a command
 REPEATERS = word_set("find parallel xargs")  # their command gets words that the line does not show
 # Options of these whose value is a line for a shell.
 CODE_OPTIONS = {
-    **dict.fromkeys(word_set("flock mise runuser script su"), lazy_pattern(r"-[a-zA-Z]*c|--command")),
-    **dict.fromkeys(word_set("npm npx"), lazy_pattern("-c|--call")),
-    "env": lazy_pattern(r"-\w*S|--split-string"),
-    "nix-shell": lazy_pattern("--command|--run"),
+    **dict.fromkeys(word_set("flock mise runuser script su"), re.compile(r"-[a-zA-Z]*c|--command")),
+    **dict.fromkeys(word_set("npm npx"), re.compile("-c|--call")),
+    "env": re.compile(r"-\w*S|--split-string"),
+    "nix-shell": re.compile("--command|--run"),
 }
 # They run a command in an environment of their own, with its programs; and the words after which the command follows.
 RUNNERS: Mapping[str, Collection[str]] = {
@@ -98,16 +97,16 @@ RUNTIMES = word_set(
 OTHER_SHELLS = word_set("elvish fish nu pwsh xonsh")
 COMPILERS = word_set("cargo crystal dotnet go java kotlin swift")  # they make the program that they run
 RUNTIME_CODE = word_set("-c -Command -e --eval eval")  # the next word is code for a runtime
-CODE = lazy_pattern(r"""[\s("']""")  # in code, and in few paths
+CODE = re.compile(r"""[\s("']""")  # in code, and in few paths
 LOADING = word_set("--import --init-file --loader --rcfile --require -r")
-STARTING_CODE = lazy_pattern(
+STARTING_CODE = re.compile(
     r"""(?<![.\w])(?:load|include(?:_once)?|require_\w+|dofile|loadfile)\b\s*\(?\s*["'$]|^\d*e\s|action=exec|split-string="""
     r"""|\b(?:exec\w*|system|popen|spawn\w*|subprocess|eval|runpy|import_module|__import__|qx|getline)\b|\bdo\s*["'][\w.]*/"""
     r"""|=!|(?i:pager|editor|sshcommand|hookspath|textconv|helper|fsmonitor|external)=|\bimport\s*\(|\bimport\b[^;()\n]*["']\.{0,2}/|\bdo\s+shell\s+script\b|\brequire\b(?!\(?\s*["'][\w:]+["'])|`|\|\s*["']"""
 )
-NUMBER = lazy_pattern(r"\.?\d[\d.]*[smhd]?")
-ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*\+?=")
-SCRIPT = lazy_pattern(
+NUMBER = re.compile(r"\.?\d[\d.]*[smhd]?")
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+SCRIPT = re.compile(
     r"[^\s*?\[\]{}]*\.(?:awk|bash|bat|cjs|cmd|cts|exe|fish|jar|js|jsx|ksh|lua|mjs|mts|php|pl|ps1|psm1|py|pyz|r|rb|sh|tcl"
     r"|ts|tsx|zsh)",
     re.IGNORECASE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import enum
 import hashlib
 import os
@@ -189,8 +190,6 @@ def _changes(path: str, now: list[str], state: HookState, copies: Copies) -> Ite
 
 
 def _diff(before: list[str], now: list[str]) -> tuple[str, ...]:
-    import difflib  # imported when something has changed
-
     return tuple(difflib.unified_diff(before, now, "approved", "now", lineterm=""))
 
 

@@ -17,7 +17,6 @@ from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
 from tray.approvals.script_start import parse_shebang
 from tray.execution.script import VERSION, interpreter_name
 from tray.files import file_head
-from tray.lazy_pattern import lazy_pattern
 
 SCRIPT_SIZE = 1024 * 1024  # bytes at most of a script that is searched for files
 MAX_BASES = 20  # folders named by a script in which its files are looked up
@@ -36,64 +35,62 @@ SUFFIXES = {
 }
 # What loads a file, by language; `name` is the file or module, `names` are modules of a package.
 PATTERNS = {
-    "python": lazy_pattern(
+    "python": re.compile(
         r"^[ \t]*from[ \t]+(?P<package>\.*[\w.]*)[ \t]+import[ \t]+(?:\((?P<lines>[^)]*)\)|(?P<names>[^\n#;(]+))"
         r"|^[ \t]*import[ \t]+(?P<modules>[\w., \t]+)|\b(?:import_module|__import__)\(\s*['\"](?P<name>[\w.]+)",
         re.MULTILINE,
     ),
-    "shell": lazy_pattern(r"(?:^|[\s;&|({!])(?:\.|source)[ \t]+(?P<name>(?:\$\([^()]*\)|[^\s;&|()])+)", re.MULTILINE),
-    "javascript": lazy_pattern(
+    "shell": re.compile(r"(?:^|[\s;&|({!])(?:\.|source)[ \t]+(?P<name>(?:\$\([^()]*\)|[^\s;&|()])+)", re.MULTILINE),
+    "javascript": re.compile(
         r"(?:\bfrom\s*|\brequire\s*\(\s*|\bimport\s*\(?\s*)(?P<sign>['\"`])(?P<name>\.{1,2}(?:/[^'\"`\n]*)?)(?P=sign)"
     ),
-    "other": lazy_pattern(
-        r"\b(?:require_relative|require|load|include|do)\b\s*\(?\s*['\"](?:\./)?(?P<name>[^'\"\n]+)"
-    ),
+    "other": re.compile(r"\b(?:require_relative|require|load|include|do)\b\s*\(?\s*['\"](?:\./)?(?P<name>[^'\"\n]+)"),
 }
 ENDINGS = {
     "javascript": ("", ".js", ".cjs", ".mjs", ".ts", ".tsx", ".json", "/index.js", "/index.mjs", "/index.ts"),
     "other": ("", ".rb", ".pl", ".pm", ".php", ".lua"),
 }
 # In any language: a name with a folder or an ending. It counts if it is a file beside the script.
-TOKEN = lazy_pattern(r"[\w@+.-]*(?:/[\w@+.-]+)+|[\w@+-]+\.[\w.+-]+")
-QUOTED = lazy_pattern(r"""(['"])([\w./ -]{1,80})\1""")
+TOKEN = re.compile(r"[\w@+.-]*(?:/[\w@+.-]+)+|[\w@+-]+\.[\w.+-]+")
+QUOTED = re.compile(r"""(['"])([\w./ -]{1,80})\1""")
 COMMENTS = {
-    **dict.fromkeys(("python", "shell"), lazy_pattern(r"(?:^|(?<=\s))#[^\n]*")),
-    "javascript": lazy_pattern(r"(?<!:)//[^\n]*|/\*.*?\*/", re.DOTALL),
+    **dict.fromkeys(("python", "shell"), re.compile(r"(?:^|(?<=\s))#[^\n]*")),
+    "javascript": re.compile(r"(?<!:)//[^\n]*|/\*.*?\*/", re.DOTALL),
 }
-JOINED = lazy_pattern(r"""['"]\s*[,/+]\s*['"]""")  # between the parts of one path
-LISTING = lazy_pattern(r"\b(?:glob|iterdir|listdir|readdir(?:Sync)?|rglob|scandir|walk)\b")
-ABOVE = lazy_pattern(r"\.parents?(?:\.parent|\[1\])|dirname\([^)\n]*dirname\(")
+JOINED = re.compile(r"""['"]\s*[,/+]\s*['"]""")  # between the parts of one path
+LISTING = re.compile(r"\b(?:glob|iterdir|listdir|readdir(?:Sync)?|rglob|scandir|walk)\b")
+ABOVE = re.compile(r"\.parents?(?:\.parent|\[1\])|dirname\([^)\n]*dirname\(")
 OWN_FOLDER, OWN_FILE = "\x02", "\x03"  # marks in the text of a shell script
 IDIOMS = (
-    (lazy_pattern(r"\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}|\$\{0:A:h\}"), OWN_FOLDER),
+    (re.compile(r"\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}|\$\{0:A:h\}"), OWN_FOLDER),
     (
-        lazy_pattern(
+        re.compile(
             r"\$\{?0\}?|\$\{?BASH_SOURCE(?:\[0\])?\}?|\$\{BASH_SOURCE(?:\[0\])?:-\$0\}|\$\{\(%\):-%x\}|\$\{0:A\}"
         ),
         OWN_FILE,
     ),
-    (lazy_pattern(r"\$\((?:g?readlink(?:\s+-f)?|realpath)\s+(?:--\s+)?([\x02\x03][^\s()]*)\)"), r"\1"),
-    (lazy_pattern(r"\$\(\s*dirname\s+(?:--\s+)?\x03\s*\)|`dirname\s+(?:--\s+)?\x03`"), OWN_FOLDER),
-    (lazy_pattern(r"\$\(\s*dirname\s+(?:--\s+)?(\x02[^\s()]*)\s*\)"), r"\1/.."),
+    (re.compile(r"\$\((?:g?readlink(?:\s+-f)?|realpath)\s+(?:--\s+)?([\x02\x03][^\s()]*)\)"), r"\1"),
+    (re.compile(r"\$\(\s*dirname\s+(?:--\s+)?\x03\s*\)|`dirname\s+(?:--\s+)?\x03`"), OWN_FOLDER),
+    (re.compile(r"\$\(\s*dirname\s+(?:--\s+)?(\x02[^\s()]*)\s*\)"), r"\1/.."),
     (
-        lazy_pattern(
+        re.compile(
             r"\$\(\s*(?:CDPATH=\S*\s+)?(?:builtin\s+)?cd\s+(?:-[LP]\s+)?(?:--\s+)?(\x02[^\s()]*)"
             r"[^()]*?(?:&&|;)\s*pwd(?:\s+-[LP])?[^()]*\)"
         ),
         r"\1",
     ),
 )
-ASSIGNMENT = lazy_pattern(r"(?:^|[\s;&(])([A-Za-z_]\w*)=([^\s;&|()<>]*[/\x02][^\s;&|()<>]*|\x02)")
-VARIABLE = lazy_pattern(r"\$\{?(\w+)[^}/\s]*\}?/|\x02/")
-TYPED = lazy_pattern(r"js$")  # TypeScript's imports name the compiled file
-HOME = lazy_pattern(r"^\$\{?HOME\}?(?=/)")
-FIXED = lazy_pattern(r"^(?:~|/|\$)")  # the same file for a script and for its copy
+ASSIGNMENT = re.compile(r"(?:^|[\s;&(])([A-Za-z_]\w*)=([^\s;&|()<>]*[/\x02][^\s;&|()<>]*|\x02)")
+VARIABLE = re.compile(r"\$\{?(\w+)[^}/\s]*\}?/|\x02/")
+TYPED = re.compile(r"js$")  # TypeScript's imports name the compiled file
+HOME = re.compile(r"^\$\{?HOME\}?(?=/)")
+FIXED = re.compile(r"^(?:~|/|\$)")  # the same file for a script and for its copy
 SHELL_WRITES = r"(?:>>?\|?\s*|\b(?:tee|touch|rm)\s+(?:-\w+\s+)*)[^\s;|&<>]*"
-CODE_WRITES = lazy_pattern(
+CODE_WRITES = re.compile(
     r"open\([^)\n]*['\"][rbt]*[wax+]|\.open\(\s*['\"][wax]|write_(?:text|bytes)|\.touch\(|unlink|\.dump\("
     r"|(?:write|append)File|createWriteStream|sqlite3\.connect"
 )
-FIXED_TOKEN = lazy_pattern(r"(?<![\w.@+/}$~-])(~|\$\{?(\w+)\}?)?/[\w@+./-]+")
+FIXED_TOKEN = re.compile(r"(?<![\w.@+/}$~-])(~|\$\{?(\w+)\}?)?/[\w@+./-]+")
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):

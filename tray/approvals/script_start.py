@@ -11,10 +11,9 @@ from pathlib import PurePath
 import msgspec
 
 from tray.execution.script import ASSIGNMENT, HEAD, VERSION
-from tray.lazy_pattern import lazy_pattern
 
 ENV_VALUES = {"-C", "-u", "--chdir", "--unset"}  # options of env whose value is the next word
-SPLIT = lazy_pattern(r"(?:-S|--split-string(?:=|\s+))\s*(.*)", re.DOTALL)
+SPLIT = re.compile(r"(?:-S|--split-string(?:=|\s+))\s*(.*)", re.DOTALL)
 # What keeps an interpreter that we start from reading files of the user's own, where that changes nothing else.
 ISOLATION = {"zsh": ("-f",)}
 

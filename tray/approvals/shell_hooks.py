@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -38,7 +39,6 @@ from tray.approvals.programs import (
 )
 from tray.approvals.script_start import script_words
 from tray.errors import HooktrayError
-from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Command, Hook
 from tray.paths import repository
 from tray.shell import split
@@ -51,7 +51,7 @@ BUILTINS = word_set("""
 pwd read return set shift source test then trap true type umask unset until wait while { }
 """)
 # In these a word where a command could be is a pattern, a value or a function's name: the shell's PATH decides there.
-UNCLEAR = lazy_pattern(r"\b(?:alias|case|function)\b|\[\[|\(\(|=\(|\(\s*\)")
+UNCLEAR = re.compile(r"\b(?:alias|case|function)\b|\[\[|\(\(|=\(|\(\s*\)")
 MAX_SCRIPTS = 128  # lines that are remembered: each is asked about several times
 
 

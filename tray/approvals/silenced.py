@@ -18,7 +18,8 @@ from tray.files import user_file
 from tray.language import say
 from tray.settings import AlertRule, Settings
 from tray.store.ledger import Ledger, LedgerAction
-from tray.strict import Document, load_yaml
+from tray.strict.document import Document
+from tray.strict.yaml_reader import load_yaml
 from tray.text import sanitise
 
 CLASSES = ("asked", "blocked", "hook_failed", "hook_timed_out")

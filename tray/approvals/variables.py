@@ -9,17 +9,16 @@ from collections.abc import Iterable, Mapping
 from tray.errors import HooktrayError
 from tray.execution.environment import clean, is_injection, is_secret, mentioned_in
 from tray.language import say
-from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Command, Hook, Http
 from tray.text import sanitise
 
-NAME = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 MAX_SIZE = 256 * 1024  # bytes of a file that is searched: scripts are shorter
 # How shells, Python, JavaScript, Ruby and Perl name a variable of the environment.
-REFERENCE = lazy_pattern(
+REFERENCE = re.compile(
     rb"""\$\{?(\w+)|(?:environ(?:\.get)?|getenv|ENV(?:\.fetch)?)\s*[\[({]\s*["']?(\w+)|process\.env(?:\.|\[["'])(\w+)"""
 )
-ASSIGNMENT = lazy_pattern(rb"^\s*(?:export\s+|local\s+|readonly\s+)*(\w+)=", re.MULTILINE)
+ASSIGNMENT = re.compile(rb"^\s*(?:export\s+|local\s+|readonly\s+)*(\w+)=", re.MULTILINE)
 
 
 def asked_for(

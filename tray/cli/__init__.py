@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
+import traceback
 from collections.abc import Sequence
 
 from tray import __version__
 from tray.cli.command_line import UsageError
+from tray.cli.commands import explain, find_command, root_parser, split_globals
+from tray.cli.completion import complete
+from tray.cli.overview import overview
 from tray.errors import FULL, MAKE_ROOM, HooktrayError
+from tray.paths import drop_foreign_runtime, locate
 
 COMPLETE = "__complete"  # what the shells' completions ask with
 
@@ -45,12 +51,7 @@ def _drop_output() -> None:
 
 def run_command(argv: Sequence[str]) -> int:
     """The exit code of one command line. Raises UsageError and HooktrayError."""
-    from tray.cli.commands import explain, find_command, root_parser, split_globals
-    from tray.paths import drop_foreign_runtime, locate
-
     if argv[:1] == [COMPLETE]:
-        from tray.cli.completion import complete
-
         return complete(argv[1:])
     options, words = split_globals(argv)
     given = root_parser().values(options)
@@ -59,8 +60,6 @@ def run_command(argv: Sequence[str]) -> int:
         return 0
     paths = locate(str(given["home"] or "") or None)
     if not words:
-        from tray.cli.overview import overview
-
         return overview(paths)
     command, rest = find_command(words)
     if command is None:
@@ -78,9 +77,6 @@ def run_command(argv: Sequence[str]) -> int:
 
 def report_failure(error: Exception) -> int:
     """Our bug: with all that a report about it needs."""
-    import platform
-    import traceback
-
     print(
         f"hooktray {__version__} has a bug; Python {platform.python_version()}, {platform.platform()}",
         file=sys.stderr,

@@ -6,15 +6,16 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from tray.agents.connection import Plan
+from tray.approvals.callers.origin import find_origin
+from tray.connect.summary import is_confirmed, summary
+from tray.edit.diff import diff
 from tray.errors import HooktrayError
+from tray.execution.ancestry import ancestors
 from tray.text import printable
-
-if TYPE_CHECKING:
-    from tray.agents.connection import Plan
 
 
 class AgentQuestion(msgspec.Struct, frozen=True):
@@ -52,8 +53,6 @@ class AgentQuestion(msgspec.Struct, frozen=True):
         return []
 
     def _ask(self, plans: dict[str, Plan], *, yes: bool) -> list[HooktrayError]:
-        from tray.connect.summary import summary
-
         for name, plan in plans.items():
             print(printable(f"{name}: {summary(name, plan, Path.home())}"))
         names = ", ".join(plans)
@@ -69,8 +68,6 @@ class AgentQuestion(msgspec.Struct, frozen=True):
         return _each(plans, lambda name: self._carry_out(name, plans[name]))
 
     def _is_confirmed(self, plans: dict[str, Plan]) -> bool:
-        from tray.connect.summary import is_confirmed
-
         def show_all() -> None:
             for name, plan in plans.items():
                 show(name, plan)
@@ -85,8 +82,6 @@ class AgentQuestion(msgspec.Struct, frozen=True):
 
 def show(name: str, plan: Plan) -> None:
     """The exact difference, and what the user should know."""
-    from tray.edit.diff import diff
-
     for change in plan.changes:
         print(diff(change), end="")
     _print_notes(name, plan)
@@ -99,9 +94,6 @@ def _print_notes(name: str, plan: Plan) -> None:
 
 def refuse_agents(name: str) -> None:
     """Raises HooktrayError for an agent: only the user, or a script of theirs, decides which agent asks what."""
-    from tray.approvals.callers.origin import find_origin
-    from tray.execution.ancestry import ancestors
-
     if who := find_origin(os.environ, ancestors(os.getpid())):
         raise HooktrayError(
             f"{name}: this was started by {who}; nothing was written",

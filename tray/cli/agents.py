@@ -7,20 +7,32 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec.structs import asdict, replace
 
+from tray.agents.connection import Plan, Site
+from tray.agents.registry import AGENTS
+from tray.app import agent_sites, installed_relay, open_stores
+from tray.app.catalogs import build_catalog, confirmed_llm
+from tray.app.checks.agent_status import check_line
+from tray.app.reports import AgentsReport, agents_report
+from tray.app.trials import imported_from, run_trial
+from tray.approvals.callers.origin import find_origin
+from tray.approvals.checks import blocking_problem_of
 from tray.cli import is_confirmed
 from tray.cli.agent_question import AgentQuestion, refuse_agents, show
 from tray.cli.command_line import Argument, Json, Option
+from tray.cli.tray_reports import ask_report
+from tray.cli.views import print_agents, print_packages
+from tray.connect import apply_connect, apply_disconnect, connectors, forget, hook_import
 from tray.errors import HooktrayError
+from tray.execution.ancestry import ancestors
+from tray.model.hook import ApprovalState
 from tray.paths import Paths
+from tray.store.db import open_db
+from tray.strict.document import suggest
 from tray.text import printable
-
-if TYPE_CHECKING:
-    from tray.agents.connection import Plan, Site
-    from tray.app.reports import AgentsReport
 
 Agents = Annotated[list[str] | None, Argument(metavar="AGENT", help="Which agents; none: one question for all.")]
 Scope = Annotated[
@@ -45,11 +57,6 @@ def connect(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    from tray.app import installed_relay
-    from tray.app.checks.agent_status import check_line
-    from tray.connect import apply_connect, connectors
-    from tray.store.db import open_db
-
     site = agent_site(paths, scope, workspace)
     names = _check_agents(agents) or [name for name, one in connectors().items() if one.is_installed(site)]
     if not names:
@@ -74,9 +81,6 @@ def disconnect(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    from tray.app import installed_relay
-    from tray.connect import apply_disconnect, connectors, hook_import
-
     site = agent_site(paths, scope, workspace)
     names = _check_agents(agents) or [name for name in connectors() if _is_connected(site, name)]
     if not names:
@@ -107,9 +111,6 @@ def import_hooks(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    from tray.approvals.checks import blocking_problem_of
-    from tray.connect import apply_connect, apply_disconnect, hook_import
-
     site = agent_site(paths, "user", workspace)
     name = _check_agents([agent])[0]
     if undo:
@@ -129,9 +130,6 @@ def list_agents(
     trial: Annotated[bool, Option("--try", help="Send an event of ours through each agent's own line.")] = False,
     workspace: Workspace = "",
 ) -> None:
-    from tray.cli.tray_reports import ask_report
-    from tray.cli.views import print_agents
-
     report = None if trial else ask_report(paths, "agents", workspace=workspace)
     has_packages = not report  # the tray leaves those of packages to us
     if not report:
@@ -146,9 +144,6 @@ def list_agents(
 
 
 def _read_agents(paths: Paths, workspace: str, *, trial: bool) -> AgentsReport:
-    from tray.app import open_stores
-    from tray.app.reports import agents_report
-
     site = agent_site(paths, workspace=workspace)
     journal = open_stores(site.paths, create=not site.paths.database.exists()).journal
     try:
@@ -158,9 +153,6 @@ def _read_agents(paths: Paths, workspace: str, *, trial: bool) -> AgentsReport:
 
 
 def _print_packages(*, as_json: bool) -> None:
-    from tray.agents.registry import AGENTS
-    from tray.cli.views import print_packages
-
     if not as_json:
         print_packages(AGENTS)
         return
@@ -170,15 +162,11 @@ def _print_packages(*, as_json: bool) -> None:
 
 def agent_site(paths: Paths, scope: str = "", workspace: str = "") -> Site:
     """Everything that connectors look at; `agents` gives no scope and so finds all."""
-    from tray.app import agent_sites
-
     return agent_sites.site(paths, scope=scope, workspace=workspace, hooks=agent_sites.read_hooks(paths))
 
 
 def _is_connected(site: Site, agent: str) -> bool:
     """What cannot be read may hold lines of ours: the refusal names the place."""
-    from tray.connect import connectors
-
     try:
         return bool(connectors()[agent].disconnect(site).changes)
     except HooktrayError:
@@ -187,18 +175,12 @@ def _is_connected(site: Site, agent: str) -> bool:
 
 def _forget(site: Site, agent: str) -> None:
     """Entries that were taken out in an editor are not missed once the user has disconnected the agent."""
-    from tray.approvals.callers.origin import find_origin
-    from tray.connect import forget
-    from tray.execution.ancestry import ancestors
-
     if not find_origin(os.environ, ancestors(os.getpid())):
         forget(site, agent)
 
 
 def _has_model(paths: Paths) -> bool:
     """Whether hooks that ask a model can run here."""
-    from tray.app import confirmed_llm, open_stores
-
     stores = open_stores(paths, create=not paths.database.exists())
     try:
         return confirmed_llm(paths, stores) is not None
@@ -208,8 +190,6 @@ def _has_model(paths: Paths) -> bool:
 
 def _connect_imported(paths: Paths, agent: str, workspace: str) -> None:
     """The moved hooks may need events of a connected agent for which no entry exists yet."""
-    from tray.connect import apply_connect, connectors
-
     site = agent_site(paths, "user", workspace)
     plan = connectors()[agent].connect(site) if connectors()[agent].relay_entries(site) else None
     if plan and plan.changes:
@@ -217,9 +197,6 @@ def _connect_imported(paths: Paths, agent: str, workspace: str) -> None:
 
 
 def _check_agents(agents: Sequence[str] | None) -> list[str]:
-    from tray.connect import connectors
-    from tray.strict import suggest
-
     for agent in agents or []:
         if agent not in connectors():
             raise HooktrayError(f"unknown agent `{agent}`", hint=suggest(agent, connectors()))
@@ -228,10 +205,6 @@ def _check_agents(agents: Sequence[str] | None) -> list[str]:
 
 def try_imported(site: Site, agent: str) -> None:
     """Run each imported hook that is approved already once on a test event; the others run when they are approved."""
-    from tray.app import build_catalog, open_stores
-    from tray.app.trials import imported_from, run_trial
-    from tray.model.hook import ApprovalState
-
     kept = open_stores(site.paths, create=not site.paths.database.exists())
     try:
         found = build_catalog(site.paths, kept)

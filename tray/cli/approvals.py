@@ -7,26 +7,23 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from tray.app import Stores, open_stores
+from tray.app.catalogs import build_catalog
+from tray.approvals.catalog import HookCatalog
 from tray.cli.agent_question import refuse_agents
 from tray.cli.command_line import Argument, Json
 from tray.errors import HooktrayError
 from tray.language import count, say
+from tray.model.hook import ApprovalState
 from tray.paths import Paths
-
-if TYPE_CHECKING:
-    from tray.app import Stores
-    from tray.approvals.catalog import HookCatalog
-    from tray.store.approval_file import Export
+from tray.store.approval_file import Export, import_approvals, of_bundle, parse, read, render
 
 File = Annotated[Path, Argument(metavar="FILE", help="The file.")]
 
 
 def export_file(paths: Paths, file: File) -> None:
-    from tray.app import open_stores
-    from tray.store.approval_file import render
-
     paths.prepare()
     stores = open_stores(paths, create=False)
     try:
@@ -52,16 +49,11 @@ def export_file(paths: Paths, file: File) -> None:
 
 
 def _exports(stores: Stores) -> Iterator[Export]:
-    from tray.store.approval_file import of_bundle
-
     for one in stores.ledger.in_order():
         yield of_bundle(one, stores.copies.bundle(one.digest))
 
 
 def import_file(paths: Paths, file: File, as_json: Json = False) -> None:
-    from tray.app import build_catalog, open_stores
-    from tray.store.approval_file import import_approvals, parse, read
-
     refuse_agents("approvals import")
     exports = parse(read(file), str(file), str(Path.home()))
     paths.prepare()
@@ -84,8 +76,6 @@ def import_file(paths: Paths, file: File, as_json: Json = False) -> None:
 
 def _result(one: Export, catalog: HookCatalog) -> str:
     """The state of an imported approval: `waits`, `approved`, `changed` or `not declared`."""
-    from tray.model.hook import ApprovalState
-
     state = next((state for state in catalog.states if state.key == one.approved.hook.key), None)
     if state is None:
         return "not declared"

@@ -6,6 +6,8 @@ import json
 from typing import Annotated
 
 from tray.cli.command_line import Argument, Json
+from tray.cli.status import tray_health
+from tray.desktop.autostart import autostart as login
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.paths import Paths
@@ -22,9 +24,6 @@ def autostart(
     wanted: Annotated[str, Argument(metavar="on|off|status", help="What to do.")] = "status",
     as_json: Json = False,
 ) -> None:
-    from tray.cli.status import tray_health
-    from tray.desktop.autostart import autostart as login
-
     if wanted not in ("on", "off", "status"):
         raise HooktrayError(
             say("`{word}` is neither on, off nor status", word=wanted), hint="write on, off or status"

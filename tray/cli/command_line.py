@@ -15,6 +15,8 @@ from typing import Annotated, NoReturn
 
 import msgspec
 
+from tray.strict.document import nearest
+
 PROGRAM = "hooktray"
 HELP = ("-h", "--help")
 HELP_TEXT = "Show this message and exit."
@@ -210,8 +212,6 @@ def command_parser(name: str, help: str, found: Sequence[Parameter]) -> CommandP
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str:
-    from tray.strict import nearest
-
     near = nearest(word, known)
     return f". Did you mean '{near}'?" if near else ""
 

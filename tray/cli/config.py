@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from tray.agents.registry import AGENTS
+from tray.agents.tools import CANONICAL_NAMES, native_names
+from tray.approvals.inspection import read_bundle
 from tray.cli.command_line import Argument, Json
 from tray.errors import ConfigError, HooktrayError
 from tray.files import user_file
+from tray.model.hook import Hook
 from tray.paths import Paths
-
-if TYPE_CHECKING:
-    from tray.model.hook import Hook
+from tray.sources import schema as json_schema
+from tray.sources.configuration import parse
 
 
 def check(
@@ -22,8 +26,6 @@ def check(
     file: Annotated[str, Argument(metavar="FILE", help="Which file; default: the one in use.")] = "",
     as_json: Json = False,
 ) -> int:
-    from tray.sources.configuration import parse
-
     path = Path(file) if file else paths.config
     try:
         configuration = parse(user_file(path), str(path))
@@ -63,15 +65,11 @@ def show_paths(paths: Paths, as_json: Json = False) -> None:
 
 
 def schema(paths: Paths) -> None:
-    from tray.sources import schema as json_schema
-
     print(json_schema.text(), end="")
 
 
 def _approval_problems(hooks: Sequence[Hook]) -> Iterator[str]:
     """What keeps a hook from being approved, such as a script that is not there."""
-    from tray.approvals.inspection import read_bundle
-
     for hook in hooks:
         try:
             if not hook.inactive:
@@ -82,11 +80,6 @@ def _approval_problems(hooks: Sequence[Hook]) -> Iterator[str]:
 
 def _misspelt_tools(hooks: Sequence[Hook]) -> Iterator[str]:
     """Yields names that are nearly those of tools, and rules of permissions, for which no hook is asked."""
-    import difflib
-
-    from tray.agents.registry import AGENTS
-    from tray.agents.tools import CANONICAL_NAMES, native_names
-
     names = [one for agent in AGENTS for title in AGENTS[agent].tools for one in native_names(agent, title)]
     spelled = {one.lower(): one for one in (*names, *CANONICAL_NAMES)}
     for hook in hooks:

@@ -6,7 +6,11 @@ import json
 import sys
 from typing import Annotated
 
+from tray.app.checks.checklist import render, run_checks
+from tray.app.checks.finding import Health
 from tray.cli.command_line import Json, Option
+from tray.cli.status import tray_health
+from tray.cli.support_bundle import write_bundle
 from tray.paths import Paths
 from tray.text import printable
 
@@ -17,10 +21,6 @@ def doctor(
     static: Annotated[bool, Option("--static", help="Only look: run no hook, send no event.")] = False,
     bundle: Annotated[str, Option("--bundle", metavar="FILE", help="Write a redacted text for a bug report.")] = "",
 ) -> int:
-    from tray.app.checks.checklist import render, run_checks
-    from tray.app.checks.finding import Health
-    from tray.cli.status import tray_health
-
     paths.prepare()
     results = []
     for one in run_checks(paths, tray_health(paths), static=static):
@@ -28,8 +28,6 @@ def doctor(
         if as_json:
             print(json.dumps(one.row, ensure_ascii=False), flush=True)
     if bundle:
-        from tray.cli.support_bundle import write_bundle
-
         write_bundle(bundle, paths, results)
         print(f"{bundle} is written: read it before you send it.", file=sys.stderr)
     elif not as_json:

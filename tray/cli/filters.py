@@ -6,14 +6,15 @@ import re
 import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
 from tray.cli.command_line import Option
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
-
-if TYPE_CHECKING:
-    from tray.store.journal import Journal
+from tray.model.event import EventKind
+from tray.store.journal import Journal, RowFilter
+from tray.strict.document import nearest, suggest
 
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -61,8 +62,6 @@ def check_names(wanted: Mapping[str, object], journal: Journal, hooks: Callable[
 
     What was removed may still be in the `journal`; `hooks` are the declared ones.
     """
-    from tray.store.journal import RowFilter
-
     agent, event, hook = (str(wanted[name]) for name in ("agent", "event", "hook"))
     if agent and not journal.recent(1, RowFilter(agent=agent), brief=True):
         _check_agent(agent)
@@ -73,8 +72,6 @@ def check_names(wanted: Mapping[str, object], journal: Journal, hooks: Callable[
 
 
 def _check_agent(agent: str) -> None:
-    from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
-
     agents = (*AGENTS, *UNSUPPORTED, UNKNOWN)
     if agent not in agents:
         raise HooktrayError(f"--agent {agent}: unknown agent", hint=_suggest(agent, agents))
@@ -82,24 +79,17 @@ def _check_agent(agent: str) -> None:
 
 def _events() -> set[str]:
     """Every event by both of its names."""
-    from tray.agents.registry import AGENTS
-    from tray.model.event import EventKind
-
     native = {name for known in AGENTS.values() for name in known.events}
     return {*(kind.value for kind in EventKind), *native}
 
 
 def _suggest(word: str, known: Collection[str]) -> str:
-    from tray.strict import suggest
-
     return suggest(word, known)
 
 
 def _check_known(name: str, word: str, known: Collection[str]) -> None:
     if word in known:
         return
-    from tray.strict import nearest
-
     near = nearest(word, known)
     hint = f"did you mean `{near}`?" if near else "`hooktray log` shows the latest, `hooktray list` the hooks"
     raise HooktrayError(f"--{name} {word}: the journal holds no such {name}", hint=hint)

@@ -6,9 +6,12 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from tray.app import open_stores
+from tray.app.catalogs import build_catalog
 from tray.cli.command_line import Argument, Json, Option, UsageError
+from tray.cli.export import FORMATS, write
 from tray.cli.filters import (
     Agent,
     Event,
@@ -20,15 +23,21 @@ from tray.cli.filters import (
     VerdictName,
     check_names,
     parse_filters,
+    parse_since,
 )
+from tray.cli.follow import follow as follow_journal
+from tray.cli.replay import replay as run_replay
+from tray.cli.stats import print_stats, stats_rows
+from tray.cli.tray_reports import ask_report
+from tray.cli.views import print_log
+from tray.cli.why import report, why_row
+from tray.engine.log_rows import LogEntry, log_report, row_filter
 from tray.errors import HooktrayError
+from tray.model.decision import Record
 from tray.paths import Paths
-
-if TYPE_CHECKING:
-    from tray.engine.log_rows import LogEntry
-    from tray.model.decision import Record
-    from tray.store.db import Database
-    from tray.store.journal import Journal
+from tray.store.db import Database, open_db
+from tray.store.journal import Journal
+from tray.store.stats import Statistics
 
 MAX_ASKED = 1000  # rows that the tray is asked for: it serves agents meanwhile
 
@@ -49,15 +58,10 @@ def log(
     text: Text = "",
     since: Since = "",
 ) -> None:
-    from tray.cli.tray_reports import ask_report
-    from tray.cli.views import print_log
-
     wanted = parse_filters(
         agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text, since=since
     )
     if follow:
-        from tray.cli.follow import follow as follow_journal
-
         follow_journal(_checked_journal(paths, wanted), paths.database, wanted, limit, as_json=as_json)
         return
     asked = ask_report(paths, "log", limit=limit, wanted=wanted) if limit <= MAX_ASKED else None
@@ -71,23 +75,15 @@ def log(
 
 
 def _read_log(paths: Paths, limit: int, wanted: Mapping[str, object]) -> Sequence[LogEntry]:
-    from tray.engine.log_rows import log_report, row_filter
-
     return log_report(_checked_journal(paths, wanted), limit, row_filter(wanted))
 
 
 def why(paths: Paths, decision: Id, as_json: Json = False) -> None:
-    from tray.cli.why import report, why_row
-
     record = _record(_journal(paths), decision)
     print(json.dumps(why_row(record)) if as_json else report(record))
 
 
 def stats(paths: Paths, as_json: Json = False, since: Since = "7d") -> None:
-    from tray.cli.filters import parse_since
-    from tray.cli.stats import print_stats, stats_rows
-    from tray.store.stats import Statistics
-
     database, journal = _open(paths)
     begin = parse_since(since)
     rows = stats_rows(Statistics(database), begin, journal.dropped)
@@ -114,9 +110,6 @@ def export(
     since: Since = "",
     as_json: Annotated[bool, Option("--json", help="The same as --format jsonl.")] = False,
 ) -> None:
-    from tray.cli.export import FORMATS, write
-    from tray.engine.log_rows import row_filter
-
     form = "jsonl" if as_json else form or ("csv" if file.lower().endswith(".csv") else "jsonl")
     if form not in FORMATS:
         raise HooktrayError(f"--format {form}: there is no such format", hint="write jsonl or csv")
@@ -151,8 +144,6 @@ def replay(
 ) -> None:
     if against and not hook:
         raise UsageError("--against says which file to run for a hook: name the hook with --hook")
-    from tray.cli.replay import replay as run_replay
-
     record = _record(_journal(paths), decision)
     run_replay(paths, record, hook=hook, against=against, as_json=as_json)
 
@@ -170,9 +161,6 @@ def _journal(paths: Paths) -> Journal:
 
 def _open(paths: Paths) -> tuple[Database, Journal]:
     """The journal by itself: the other stores take longer to import than it takes to read."""
-    from tray.store.db import open_db
-    from tray.store.journal import Journal
-
     paths.prepare()
     database = open_db(paths.database, create=not paths.database.exists())
     return database, Journal(database)
@@ -180,8 +168,6 @@ def _open(paths: Paths) -> tuple[Database, Journal]:
 
 def _hook_names(paths: Paths) -> set[str]:
     """The names of all hooks that sources or the ledger know."""
-    from tray.app import build_catalog, open_stores
-
     paths.prepare()
     catalog = build_catalog(paths, open_stores(paths, create=False))
     catalog.refresh()

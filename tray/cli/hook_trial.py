@@ -8,8 +8,9 @@ import sys
 from collections.abc import Mapping
 from typing import NotRequired, TypedDict
 
-from tray.app import Stores, build_catalog, build_engine, confirmed_llm, open_stores
+from tray.app import Stores, build_engine, open_stores
 from tray.app.agent_sites import working_folder
+from tray.app.catalogs import build_catalog, confirmed_llm
 from tray.approvals.catalog import HookState
 from tray.engine import trial
 from tray.engine.ports import EngineOptions
@@ -17,7 +18,7 @@ from tray.errors import HooktrayError
 from tray.execution.process import RUN_VARIABLE
 from tray.paths import Paths
 from tray.store.ledger import ApprovedHook
-from tray.strict import suggest
+from tray.strict.document import suggest
 from tray.text import printable
 
 APPROVE = "approve it first: the tray's menu, Approvals, or `hooktray open`; only approved bytes run, also in a test"

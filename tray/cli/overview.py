@@ -7,8 +7,10 @@ from typing import Annotated
 
 from tray.cli.command_line import Argument
 from tray.cli.commands import BY_NAME, GROUPS, first_words, group_parser, root_parser
+from tray.cli.status import status
 from tray.errors import HooktrayError
 from tray.paths import Paths
+from tray.strict.document import suggest
 
 Words = Annotated[list[str] | None, Argument(metavar="COMMAND", help="The command to explain; without one, all.")]
 
@@ -22,8 +24,6 @@ def show_help(paths: Paths, command: Words = None) -> None:
     elif name in BY_NAME:
         BY_NAME[name].parser().print_help()
     else:
-        from tray.strict import suggest
-
         known = [*BY_NAME, *GROUPS] if " " in name else [word for word, _ in first_words()]
         raise HooktrayError(f"there is no command `{name}`", hint=suggest(name, known))
 
@@ -31,11 +31,7 @@ def show_help(paths: Paths, command: Words = None) -> None:
 def overview(paths: Paths) -> int:
     """The status and the next step. What a desktop starts has no terminal: it wants the tray."""
     if not (sys.stdin.isatty() or sys.stdout.isatty()):
-        from tray.cli.run import run
-
-        return run(paths)
-    from tray.cli.status import status
-
+        return BY_NAME["run"].function()(paths) or 0
     status(paths)
     print("\n`hooktray help` lists the commands, `hooktray open` shows the page.")
     return 0

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from contextlib import closing
+from getpass import getpass
 
+from tray.approvals.guarded_settings import settings_in_force
 from tray.cli.command_line import Json
+from tray.cli.tables import table
 from tray.errors import HooktrayError
+from tray.notify.push import message
+from tray.notify.push.sender import SendRequest
+from tray.notify.push.sender_process import PushProcesses
 from tray.paths import Paths
-
-if TYPE_CHECKING:
-    from tray.settings import PushTarget
+from tray.settings import PushTarget
+from tray.sources import configuration
+from tray.store import push_secrets
+from tray.store.db import open_db
+from tray.store.ledger import Ledger
+from tray.text import push_urls
+from tray.text.push_urls import label
 
 
 def show(paths: Paths, as_json: Json = False) -> None:
-    from tray.cli.tables import table
-    from tray.text.push_urls import label
-
     targets = _targets(paths)
     if as_json:
         for one in targets:
@@ -32,13 +39,6 @@ def show(paths: Paths, as_json: Json = False) -> None:
 
 
 def test(paths: Paths) -> int:
-    from contextlib import closing
-
-    from tray.notify.push import message
-    from tray.notify.push.sender import SendRequest
-    from tray.notify.push.sender_process import PushProcesses
-    from tray.text.push_urls import label
-
     targets = _targets(paths)
     if not targets:
         raise HooktrayError(
@@ -57,9 +57,6 @@ def test(paths: Paths) -> int:
 
 
 def add(paths: Paths) -> None:
-    from tray.store import push_secrets
-    from tray.text import push_urls
-
     paths.prepare()
     url = _typed()
     if problem := push_urls.problem(url):
@@ -73,18 +70,11 @@ def _typed() -> str:
     """Without an echo at a terminal; never an argument, which others could read."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().strip()
-    from getpass import getpass
-
     return getpass("The service's Apprise URL (it is not shown): ").strip()
 
 
 def _targets(paths: Paths) -> list[PushTarget]:
     """Those in force: what a person has confirmed."""
-    from tray.approvals.guarded_settings import settings_in_force
-    from tray.sources import configuration
-    from tray.store.db import open_db
-    from tray.store.ledger import Ledger
-
     paths.prepare()
     state = Ledger(open_db(paths.database, create=not paths.database.exists())).state
     return settings_in_force(configuration.load(paths).settings, state).push

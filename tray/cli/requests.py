@@ -13,8 +13,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
+from tray.approvals.controls import parse_duration
 from tray.cli.command_line import Argument, Option
+from tray.cli.over_ssh import how_to_open, is_remote
 from tray.errors import HooktrayError
+from tray.ipc.client import ask, send_request
+from tray.ipc.requests import split_event
 from tray.language import say
 from tray.paths import Paths
 
@@ -40,9 +44,6 @@ def on(paths: Paths) -> None:
 
 
 def open_page(paths: Paths) -> None:
-    from tray.cli.over_ssh import how_to_open, is_remote
-    from tray.ipc.client import send_request
-
     if not is_remote(os.environ):
         _send(paths, {"op": "open"})
         return
@@ -74,8 +75,6 @@ def pause(
     agent: Annotated[str, Option("--agent", metavar="AGENT", help="For this agent alone.")] = "",
     session: Annotated[str, Option("--session", metavar="SESSION", help="For this session alone.")] = "",
 ) -> None:
-    from tray.approvals.controls import parse_duration
-
     _ask(paths, {"op": "pause", "seconds": parse_duration(how_long), "agent": agent, "session": session})
 
 
@@ -114,8 +113,6 @@ def passphrase(
 
 def _approval(words: Sequence[str], env: Sequence[str], source: str) -> Mapping[str, object]:
     """What `approve` asks for. Raises HooktrayError where it is neither a hook nor a source."""
-    from tray.ipc.requests import split_event
-
     if bool(words) == bool(source) or (source and env):
         what = say("name a hook, or a file with `--source`")
         raise HooktrayError(what, hint=say("`hooktray list` shows every hook and its file"))
@@ -128,15 +125,11 @@ def _approval(words: Sequence[str], env: Sequence[str], source: str) -> Mapping[
 
 def _ask(paths: Paths, request: Mapping[str, object]) -> None:
     """Send a request that may need the passphrase, which this terminal asks for."""
-    from tray.ipc.client import ask
-
     paths.prepare()
     show_answer(ask(paths.socket, request, TIMEOUT))
 
 
 def _send(paths: Paths, request: Mapping[str, object]) -> None:
-    from tray.ipc.client import send_request
-
     paths.prepare()
     show_answer(send_request(paths.socket, request, TIMEOUT))
 

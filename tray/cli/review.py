@@ -6,8 +6,13 @@ import os
 import shlex
 import sys
 
+from tray.app import open_stores
+from tray.approvals.consent import require_readable
+from tray.approvals.review import review as render
+from tray.cli.hook_trial import hook_state
 from tray.cli.requests import TIMEOUT, HookName, show_answer
 from tray.errors import IpcError
+from tray.ipc.client import ask, send_request
 from tray.language import say
 from tray.paths import Paths
 
@@ -25,11 +30,6 @@ def review(paths: Paths, hook: HookName) -> None:
 
 def _review(paths: Paths, word: str) -> tuple[str, str]:
     """The text, and the hook's key if it waits. Raises HooktrayError when no hook is meant, or it cannot be read."""
-    from tray.app import open_stores
-    from tray.approvals.consent import require_readable
-    from tray.approvals.review import review as render
-    from tray.cli.hook_trial import hook_state
-
     stores = open_stores(paths, create=not paths.database.exists())
     try:
         one = require_readable(hook_state(paths, stores, word))
@@ -40,8 +40,6 @@ def _review(paths: Paths, word: str) -> tuple[str, str]:
 
 def _is_decided(paths: Paths, key: str) -> bool:
     """Returns True if the question showed all of it here, False if no tray runs or the user could not be asked."""
-    from tray.ipc.client import ask, send_request
-
     try:
         send_request(paths.socket, {"op": "ping"}, TIMEOUT)
     except IpcError:

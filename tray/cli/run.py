@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from tray.app.start import start
 from tray.cli.command_line import Option
 from tray.paths import Paths
 
@@ -12,6 +13,4 @@ def run(
     paths: Paths,
     headless: Annotated[bool, Option("--headless", help="Show no icon.")] = False,
 ) -> int:
-    from tray.app.start import start
-
     return start(paths, headless=headless)

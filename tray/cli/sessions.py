@@ -6,14 +6,18 @@ import contextlib
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypedDict
+from typing import Annotated, NoReturn, TypedDict
 
 from tray.cli.command_line import Json, Option
+from tray.cli.follow import file_states
+from tray.cli.tables import table
+from tray.cli.views import clock
+from tray.errors import StoreError
+from tray.model.place import place_label
+from tray.model.session import Session, by_urgency
 from tray.paths import Paths
-
-if TYPE_CHECKING:
-    from tray.model.session import Session
-    from tray.store.session_rows import SessionRows
+from tray.store.db import open_db
+from tray.store.session_rows import SessionRows
 
 POLL_INTERVAL = 0.25  # seconds between two looks at the files; the database is read only when one has changed
 
@@ -37,10 +41,6 @@ def show_sessions(
     as_json: Json = False,
     follow: Annotated[bool, Option("--follow", "-f", help="Go on with each session that changes.")] = False,
 ) -> None:
-    from tray.cli.tables import table
-    from tray.store.db import open_db
-    from tray.store.session_rows import SessionRows
-
     paths.prepare()
     rows = SessionRows(open_db(paths.database, create=not paths.database.exists()))
     if follow:
@@ -59,9 +59,6 @@ def show_sessions(
 
 def _follow(rows: SessionRows, database: Path, *, as_json: bool) -> NoReturn:
     """Print each row, then each one that changes, until the user ends the command."""
-    from tray.cli.follow import file_states
-    from tray.errors import StoreError
-
     before = file_states(database)  # first, or a change between the two is never shown
     shown = session_rows(rows)
     for row in shown:
@@ -80,14 +77,10 @@ def _follow(rows: SessionRows, database: Path, *, as_json: bool) -> NoReturn:
 
 def session_rows(rows: SessionRows) -> list[SessionRow]:
     """What waits for its user comes first."""
-    from tray.model.session import by_urgency
-
     return [session_row(one) for one in sorted(rows.all(), key=by_urgency)]
 
 
 def session_row(one: Session) -> SessionRow:
-    from tray.model.place import place_label
-
     return {
         "session": one.session,
         "agent": one.agent,
@@ -106,7 +99,5 @@ def _print(row: SessionRow, *, as_json: bool) -> None:
 
 
 def _cells(row: SessionRow) -> tuple[str, ...]:
-    from tray.cli.views import clock
-
     names = (row["agent"], row["project"], row["name"], row["place"], row["usage_limit"])
     return row["session"][:12], row["state"], clock(row["since"]), *names

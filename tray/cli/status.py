@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+from tray.app import open_stores
+from tray.app.agent_sites import site
+from tray.app.catalogs import build_catalog
+from tray.app.reports import ListReport, StatusReport, list_report, status_report
 from tray.cli.command_line import Json
 from tray.cli.tray_reports import ask_report
 from tray.cli.views import print_hooks, print_status
 from tray.errors import IpcError, StoreError
+from tray.ipc.client import send_request
+from tray.ipc.health import TrayHealth, parse_health
 from tray.paths import Paths
-
-if TYPE_CHECKING:
-    from tray.app.reports import ListReport, StatusReport
-    from tray.ipc.health import TrayHealth
 
 
 def status(paths: Paths, as_json: Json = False) -> None:
@@ -23,10 +24,6 @@ def status(paths: Paths, as_json: Json = False) -> None:
 
 
 def _read_status(paths: Paths) -> StatusReport:
-    from tray.app import build_catalog, open_stores
-    from tray.app.agent_sites import site
-    from tray.app.reports import status_report
-
     try:
         stores = open_stores(paths, create=not paths.database.exists())
     except StoreError as error:  # the running tray may know why
@@ -46,18 +43,12 @@ def list_hooks(paths: Paths, as_json: Json = False) -> None:
 
 
 def _read_list(paths: Paths) -> ListReport:
-    from tray.app import build_catalog, open_stores
-    from tray.app.reports import list_report
-
     stores = open_stores(paths, create=not paths.database.exists())
     return list_report(stores, build_catalog(paths, stores))
 
 
 def tray_health(paths: Paths) -> TrayHealth | None:
     """What the running tray reports of itself; None when none runs."""
-    from tray.ipc.client import send_request
-    from tray.ipc.health import parse_health
-
     try:
         reply = send_request(paths.socket, {"op": "health"})
     except IpcError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections.abc import Sequence
@@ -80,7 +81,6 @@ def _obeys_colours() -> bool:
     """Switch a Windows console to colour codes; False if it cannot print them."""
     if sys.platform != "win32":
         return True
-    import ctypes
     import msvcrt
 
     handle, mode = msvcrt.get_osfhandle(sys.stdout.fileno()), ctypes.c_ulong()

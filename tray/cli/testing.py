@@ -9,11 +9,18 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from tray.agents.registry import CANONICAL
+from tray import relay_program
+from tray.agents.protocol import is_known_event, spec
+from tray.agents.registry import AGENTS, CANONICAL
+from tray.app.agent_sites import working_folder
+from tray.app.relay_problems import obstacle
 from tray.cli.command_line import Argument, Json, Option, UsageError
+from tray.cli.hook_trial import run_trial
+from tray.engine.trial import sample
 from tray.errors import HooktrayError
+from tray.model.event import PAYLOAD_LIMIT, TEST_VARIABLE
 from tray.paths import Paths
-from tray.strict import suggest
+from tray.strict.document import suggest
 
 
 def test(
@@ -40,8 +47,6 @@ def test(
         return 0
     paths.prepare()
     if hook:
-        from tray.cli.hook_trial import run_trial
-
         return run_trial(paths, agent, name, body, hook=hook, expect=expect, as_json=as_json)
     _relay(paths, agent, name, body, as_json=as_json)
     return 0
@@ -49,9 +54,6 @@ def test(
 
 def _relay(paths: Paths, agent: str, name: str, body: bytes, *, as_json: bool) -> None:
     """The agent's part: start a relay, give it the payload, take the answer."""
-    from tray.agents.protocol import spec
-    from tray.model.event import TEST_VARIABLE
-
     done = subprocess.run(
         [*_relay_argv(paths), agent, name],
         input=body,
@@ -76,9 +78,6 @@ def _relay(paths: Paths, agent: str, name: str, body: bytes, *, as_json: bool) -
 
 def _relay_argv(paths: Paths) -> list[str]:
     """The relay that agents run; that of this installation where none is installed yet."""
-    from tray import relay_program
-    from tray.app.relay_problems import obstacle
-
     if paths.relay_table.exists():
         if problem := obstacle(paths.relay):
             raise HooktrayError(f"{problem.text}: no agent gets an answer", hint=problem.remedy)
@@ -87,16 +86,11 @@ def _relay_argv(paths: Paths) -> list[str]:
 
 
 def _sample(agent: str, name: str) -> bytes:
-    from tray.app.agent_sites import working_folder
-    from tray.engine.trial import sample
-
     return sample(agent, name, str(working_folder()))
 
 
 def _body(name: str) -> bytes:
     """The payload's exact bytes. Raises HooktrayError when they cannot be had or are too many."""
-    from tray.model.event import PAYLOAD_LIMIT
-
     try:
         if name == "-":
             body = sys.stdin.buffer.read(PAYLOAD_LIMIT + 1)
@@ -116,9 +110,6 @@ def _body(name: str) -> bytes:
 
 
 def _event_name(agent: str, event: str) -> str:
-    from tray.agents.protocol import is_known_event
-    from tray.agents.registry import AGENTS
-
     if agent not in AGENTS:
         raise HooktrayError(f"unknown agent `{agent}`", hint=suggest(agent, AGENTS))
     events = AGENTS[agent].events

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import Literal, overload
 
 from tray import __version__
+from tray.app.reports import AgentsReport, ListReport, LogReport, StatusReport
 from tray.errors import HooktrayError
+from tray.ipc.client import send_request
 from tray.language import pick_language
 from tray.paths import Paths
-
-if TYPE_CHECKING:
-    from tray.app.reports import AgentsReport, ListReport, LogReport, StatusReport
 
 # The keys that each report must have. No type is checked: only a tray of our own version answers with a report.
 KEYS: Mapping[str, frozenset[str]] = {
@@ -38,8 +37,6 @@ def ask_report(paths: Paths, report: str, **words: object) -> object:
     None if no tray runs, if the tray has another version or language, if it fails, and if its answer lacks a key: the
     command then finds the cause and reports it.
     """
-    from tray.ipc.client import send_request
-
     try:
         place = {"cwd": str(Path.cwd()), "home": str(Path.home()), "environment": dict(os.environ)}
         request = {"op": "report", "report": report, "version": __version__, "language": pick_language()}

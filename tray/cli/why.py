@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from tray.approvals.remedies import remedy
 from tray.cli.views import clock
 from tray.engine.log_rows import log_row
 from tray.engine.sentence import SKIP_TEXTS, sentence
@@ -72,7 +73,5 @@ def _hook(hook: Mapping[str, object]) -> Iterator[str]:
 
 def _advice(hook: Mapping[str, object]) -> Iterator[str]:
     """What to do about its failure."""
-    from tray.approvals.remedies import remedy  # most decisions have no failure
-
     if not hook.get("gate") and (text := remedy(str(hook["cause"]), str(hook["name"]))):
         yield f"    {text}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import os
+import plistlib
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -199,8 +200,6 @@ def _argument(word: str) -> str:
 
 def launch_agent(argv: Sequence[str], path: Path) -> str:
     """A property list, in force from the next login on. launchd(8) listens at `path` while no tray runs."""
-    import plistlib  # for macOS only
-
     words = {
         "Label": LABEL,
         "LimitLoadToSessionType": "Aqua",

@@ -13,16 +13,14 @@ import enum
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from tray.desktop.artwork import IconState
 from tray.desktop.fallback_icon import FallbackIcon
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.linux import XScreen, query_screen, session_bus
 from tray.desktop.menu import Action, Item
-
-if TYPE_CHECKING:
-    from tray.desktop.pystray_icon import PystrayIcon
+from tray.desktop.pystray_icon import PystrayIcon
 
 NO_DISPLAY = "no display and no D-Bus session: running headless"
 NO_TRAY = "no tray on this display and no D-Bus session: running headless"

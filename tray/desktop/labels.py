@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from tray.engine.sentence import sentence
 from tray.language import phrase, say
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Record, SkipReason
 from tray.model.event import EventKind
 from tray.text import sanitise
@@ -19,7 +18,7 @@ SIGNS = {"unjudged": "‼", "deny": "✕", "ask": "?", "trouble": "!", "rewrite"
 SENTENCE_LIMIT = 66  # characters; agent, project and age come after it
 PLACE_LIMIT = 32
 PADDING = {"?": "\u2005", "!": "\u2004", "·": "\u2002"}  # narrow marks become as wide as the others
-PROBLEM_PLACE = lazy_pattern(r"(?P<path>.*?)(?P<at>:\d+:\d+): (?P<rest>.*)")  # path:line:column: what is wrong there
+PROBLEM_PLACE = re.compile(r"(?P<path>.*?)(?P<at>:\d+:\d+): (?P<rest>.*)")  # path:line:column: what is wrong there
 AGES = (
     (60, 1, phrase("{n} s ago")),
     (3600, 60, phrase("{n} min ago")),
@@ -42,7 +41,7 @@ SKIP_PHRASES: Mapping[SkipReason, str] = {
     SkipReason.NOT_SUPPORTED: phrase("not supported yet"),
     SkipReason.NOT_UNDERSTOOD: phrase("not understood"),
 }
-KEY_PATH = lazy_pattern(r"[\w.\[\]-]+: (?=\S)")  # hooks[0].event:
+KEY_PATH = re.compile(r"[\w.\[\]-]+: (?=\S)")  # hooks[0].event:
 
 
 def clean(text: str, limit: int, empty: str = "") -> str:

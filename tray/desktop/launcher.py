@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from ctypes import CDLL
 
 assert sys.platform != "win32"
 
@@ -29,8 +30,6 @@ def main(argv: list[str]) -> None:
 
 
 def _become_subreaper() -> None:
-    from ctypes import CDLL
-
     CDLL(None).prctl(SET_SUBREAPER, 1, 0, 0, 0)
 
 

@@ -9,31 +9,31 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import msgspec
 
 from tray.errors import HooktrayError
 from tray.language import say
 
-if TYPE_CHECKING:
-    from typing import Protocol
 
-    class IconDisplay(Protocol):
-        flush: Callable[[], object]
+class IconDisplay(Protocol):
+    flush: Callable[[], object]
 
-        def get_display_name(self) -> str: ...
+    def get_display_name(self) -> str: ...
 
-    class IconWindow(Protocol):
-        id: int
 
-    class XorgIcon(Protocol):
-        """What is private in pystray's Xorg icon."""
+class IconWindow(Protocol):
+    id: int
 
-        _display: IconDisplay
-        _window: IconWindow
-        _thread: threading.Thread
-        _send_message: Callable[..., object]
+
+class XorgIcon(Protocol):
+    """What is private in pystray's Xorg icon."""
+
+    _display: IconDisplay
+    _window: IconWindow
+    _thread: threading.Thread
+    _send_message: Callable[..., object]
 
 
 LAUNCHER = Path(__file__).with_name("launcher.py")

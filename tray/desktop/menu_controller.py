@@ -10,6 +10,7 @@ from pathlib import Path
 from tray.approvals.batch import write_batch
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
+from tray.approvals.review import hook_id, write_review
 from tray.desktop import menu
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
@@ -184,8 +185,6 @@ class MenuController:
         if not digest:
             self._inform(state.hook.name, state.problem)
             return
-        from tray.approvals.review import hook_id, write_review  # not needed to start
-
         if not self._open_page(f"confirm/approve?of={hook_id(key)}"):
             self._open_file(write_review(state, self._copies, os.environ, self._reviews))
 

@@ -6,6 +6,8 @@ import sys
 import threading
 from pathlib import Path
 
+from tray.execution.process_table import read_entry
+
 
 class Opener:
     """Identifies a process that it started by id and start time, as the system reuses ids."""
@@ -41,7 +43,5 @@ class Opener:
 
 def _start_time(pid: int) -> float:
     """When the process was started, as the kernel counts; 0 when it has ended."""
-    from tray.execution.process_table import read_entry
-
     entry = read_entry(pid)
     return entry.start if entry else 0.0

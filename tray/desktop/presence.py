@@ -7,6 +7,8 @@ seconds. Terminals with tabs count only where they say which tab they show.
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import ctypes.util
 import logging
 import os
 import sys
@@ -155,7 +157,6 @@ def _logind_idle(user: int) -> float | None:
 def _windows_idle() -> float | None:
     if sys.platform != "win32":
         return None
-    import ctypes
 
     class LastInput(ctypes.Structure):
         """LASTINPUTINFO of the Windows API."""
@@ -169,8 +170,6 @@ def _windows_idle() -> float | None:
 
 
 def _apple_idle() -> float | None:
-    import ctypes.util
-
     path = ctypes.util.find_library("ApplicationServices")
     if not path:
         return None

@@ -6,7 +6,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tray.desktop import linux, macos, windows
 from tray.desktop.artwork import IconState, draw, on_tile
@@ -17,39 +17,41 @@ from tray.text import sanitise
 from tray.threads import run_logged
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from PIL.Image import Image
 
-    class LibraryIcon(windows.MenuIcon, linux.XorgIcon, Protocol):
-        """What we use of pystray's icons; the private members differ from system to system."""
 
-        HAS_MENU: bool
-        visible: bool
-        icon: Image
-        title: str
-        menu: object
+class LibraryIcon(windows.MenuIcon, linux.XorgIcon, Protocol):
+    """What we use of pystray's icons; the private members differ from system to system."""
 
-        def run(self, setup: Callable[[LibraryIcon], None]) -> None: ...
-        def stop(self) -> None: ...
-        def notify(self, message: str, title: str) -> None: ...
+    HAS_MENU: bool
+    visible: bool
+    icon: Image
+    title: str
+    menu: object
 
-    class LibraryIcons(Protocol):
-        HAS_MENU: bool
+    def run(self, setup: Callable[[LibraryIcon], None]) -> None: ...
+    def stop(self) -> None: ...
+    def notify(self, message: str, title: str) -> None: ...
 
-        def __call__(self, name: str, icon: Image, title: str) -> LibraryIcon: ...
 
-    class LibraryMenus(Protocol):
-        SEPARATOR: object
+class LibraryIcons(Protocol):
+    HAS_MENU: bool
 
-        def __call__(self, *items: object) -> object: ...
+    def __call__(self, name: str, icon: Image, title: str) -> LibraryIcon: ...
 
-    class Pystray(Protocol):
-        """The library, which has no types."""
 
-        Icon: LibraryIcons
-        Menu: LibraryMenus
-        MenuItem: Callable[..., object]
+class LibraryMenus(Protocol):
+    SEPARATOR: object
+
+    def __call__(self, *items: object) -> object: ...
+
+
+class Pystray(Protocol):
+    """The library, which has no types."""
+
+    Icon: LibraryIcons
+    Menu: LibraryMenus
+    MenuItem: Callable[..., object]
 
 
 TOOLTIP_LIMIT = 127  # UTF-16 units; Windows takes no more

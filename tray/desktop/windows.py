@@ -8,17 +8,15 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from typing import Protocol
 
-    class MenuIcon(Protocol):
-        """What is private in pystray's icon for Windows."""
+class MenuIcon(Protocol):
+    """What is private in pystray's icon for Windows."""
 
-        _update_menu: Callable[[], None]
-        _on_notify: Callable[[int, int], object]
-        _message_handlers: dict[int, Callable[[int, int], object]]
+    _update_menu: Callable[[], None]
+    _on_notify: Callable[[int, int], object]
+    _message_handlers: dict[int, Callable[[int, int], object]]
 
 
 def open_file(path: Path) -> None:

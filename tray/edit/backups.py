@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NotRequired, TypedDict
 
 import msgspec
 from msgspec.structs import replace
@@ -17,33 +17,33 @@ from msgspec.structs import replace
 from tray.edit.file_changes import File, FileChange, FileState, Link, MovedHooks
 from tray.paths import unwritable_error
 
-if TYPE_CHECKING:
-    from typing import NotRequired, TypedDict
 
-    class StateRecord(TypedDict, total=False):
-        """The state of a file: its text in base64 with its mode, or where a link leads."""
+class StateRecord(TypedDict, total=False):
+    """The state of a file: its text in base64 with its mode, or where a link leads."""
 
-        text: str
-        mode: int
-        link: str
+    text: str
+    mode: int
+    link: str
 
-    class MovedRecord(TypedDict):
-        """Hooks that were moved out of the file."""
 
-        before: StateRecord | None
-        text: str
-        path: str
+class MovedRecord(TypedDict):
+    """Hooks that were moved out of the file."""
 
-    class BackupRecord(TypedDict):
-        """A backup as it is kept."""
+    before: StateRecord | None
+    text: str
+    path: str
 
-        agent: str
-        path: str
-        before: StateRecord | None
-        after: StateRecord | None
-        moved: NotRequired[MovedRecord | None]
-        replaced: NotRequired[list[StateRecord | None]]
-        folders: list[str]
+
+class BackupRecord(TypedDict):
+    """A backup as it is kept."""
+
+    agent: str
+    path: str
+    before: StateRecord | None
+    after: StateRecord | None
+    moved: NotRequired[MovedRecord | None]
+    replaced: NotRequired[list[StateRecord | None]]
+    folders: list[str]
 
 
 CONNECTIONS = "connections"  # where they are, below the state folder

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator, Sequence
 
 from tray.edit.file_changes import FileChange, FileState, Link
-from tray.lazy_pattern import lazy_pattern
 
-HUNK = lazy_pattern(r"^@@ -(\d+)(,\d+)? \+(\d+)")
-LINE = lazy_pattern(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
-TOKEN = lazy_pattern(r'"(?:[^"\\]|\\.)*+"|.', re.DOTALL)  # texts stay whole: one that differs differs as a whole
+HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)")
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|.', re.DOTALL)  # texts stay whole: one that differs differs as a whole
 CONTEXT_LINES = 3  # lines shown around a difference
 LONG_LINE = 400  # characters of a line that is shown whole; our own lines have 300
 WIDTH = 200  # characters that are shown of a longer one
@@ -22,8 +22,6 @@ DiffPart = tuple[int, str, str]  # where it begins, what is removed and what is 
 
 def diff(change: FileChange) -> str:
     """Exact to the byte where the text is UTF-8: what is added or removed is shown whole, whatever is around it."""
-    import difflib  # not needed until it is shown
-
     name = str(change.display_path or change.path)
     old, new = _lines(change.before), _lines(change.after)
     same = _common(old, new)
@@ -82,8 +80,6 @@ def _parts(old: str, new: str) -> list[DiffPart]:
     at = sum(map(len, TOKEN.findall(old)[:same]))
     if max(len(one), len(other)) > TOKEN_LIMIT:
         return [(at, "".join(one), "".join(other))]
-    import difflib
-
     parts = []
     for kind, begin, stop, first, last in difflib.SequenceMatcher(None, one, other).get_opcodes():
         if kind != "equal":

@@ -16,15 +16,14 @@ import msgspec
 
 from tray.edit.file_changes import SIZE_LIMIT
 from tray.errors import ConfigError
-from tray.lazy_pattern import lazy_pattern
 from tray.strict.document import LineIndex, decode
 
 # One match takes all that lies between two comments, or up to the next bracket: a file may have 5 MB.
-COMMENT = lazy_pattern(r'(?:[^"/]|"(?:[^"\\\n]|\\.)*+"|/(?![/*]))++|(//[^\n\r]*|/\*.*?\*/)', re.DOTALL)
-BRACKET = lazy_pattern(r'(?:[^"\[\]{}]|"(?:[^"\\]|\\.)*+")*+([\[\]{}])')
-SCALAR = lazy_pattern(r'"(?:[^"\\]|\\.)*+"|[^\s,\[\]{}]++')
-VERBATIM = lazy_pattern(r'"\\u0000(\d+)\\u0000"')
-BLANK = lazy_pattern(r"[ \t\r\n]*+")
+COMMENT = re.compile(r'(?:[^"/]|"(?:[^"\\\n]|\\.)*+"|/(?![/*]))++|(//[^\n\r]*|/\*.*?\*/)', re.DOTALL)
+BRACKET = re.compile(r'(?:[^"\[\]{}]|"(?:[^"\\]|\\.)*+")*+([\[\]{}])')
+SCALAR = re.compile(r'"(?:[^"\\]|\\.)*+"|[^\s,\[\]{}]++')
+VERBATIM = re.compile(r'"\\u0000(\d+)\\u0000"')
+BLANK = re.compile(r"[ \t\r\n]*+")
 SCAN = json.JSONDecoder().raw_decode  # a value, and where it ends
 BOM = b"\xef\xbb\xbf"
 HINT = "nothing was written; mend it (every comma needs something after it, every text its quotes) and try again"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tray.lazy_pattern import lazy_pattern
+import re
+from difflib import SequenceMatcher
 
 Edit = tuple[int, int, list[bytes]]  # the lines from, up to, and what is there instead
-PIECE = lazy_pattern(rb"[^][{},]*+[][{},]?+\s*+")  # of JSON in one line
+PIECE = re.compile(rb"[^][{},]*+[][{},]?+\s*+")  # of JSON in one line
 ONE_LINE_LIMIT = 64 * 1024  # bytes of a line that is compared by its pieces
 
 
@@ -34,7 +35,5 @@ def _split(base: bytes, text: bytes) -> list[bytes]:
 
 
 def _edits(lines: list[bytes], new: list[bytes]) -> list[Edit]:
-    from difflib import SequenceMatcher  # a tray starts without it
-
     found = SequenceMatcher(None, lines, new, autojunk=False).get_opcodes()
     return [(first, last, new[start:stop]) for kind, first, last, start, stop in found if kind != "equal"]

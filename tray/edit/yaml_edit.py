@@ -15,9 +15,7 @@ import yaml
 
 from tray.edit.json_edit import BOM
 from tray.errors import ConfigError
-from tray.lazy_pattern import lazy_pattern
-from tray.strict import load_yaml
-from tray.strict.yaml_reader import LOADER
+from tray.strict.yaml_reader import LOADER, load_yaml
 
 
 class VerbatimItem(msgspec.Struct, frozen=True):
@@ -29,7 +27,7 @@ class VerbatimItem(msgspec.Struct, frozen=True):
 
 Item = object  # a value, or a VerbatimItem
 Cut = tuple[int, int]
-COMMA = lazy_pattern(r"(?:[ \t\r\n]|#[^\r\n]*)*+(,)")
+COMMA = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*+(,)")
 HINT = "nothing was written; write the list as `{}:` with one `- …` in a line of its own for each item"
 
 

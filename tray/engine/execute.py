@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
@@ -27,24 +27,23 @@ from tray.engine.merge import failed, make_outcome, parse_output, skipped
 from tray.engine.plan import duplicates
 from tray.engine.ports import EngineListener
 from tray.errors import PACKAGE_ERRORS, HooktrayError
+from tray.execution.command import BackgroundProcesses, Hangup, run
 from tray.execution.environment import USER_PACKAGES, add_withheld, clean
 from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.process import CANCELLED, CLOSED, Job, StartGate
-from tray.lazy_modules import Protocol
+from tray.execution.request_deadline import Deadline
+from tray.execution.request_job import AnyJob, RequestJob, run_jobs
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Target, Verdict
 from tray.model.event import TEST_VARIABLE, Event, Tool
 from tray.model.hook import AsyncMode, Command, Hook, Http, Prompt, Rule
+from tray.settings import Llm
+from tray.store.copies import Copies
 from tray.store.ledger import ApprovedHook
 from tray.store.switch import Switch
 from tray.threads import ShutdownState, run_logged
 
-if TYPE_CHECKING:  # most events ask no hook, and need nothing that starts processes; `once` reads no YAML
+if TYPE_CHECKING:
     from tray.approvals.command_resolver import CommandResolver
-    from tray.execution.command import BackgroundProcesses, Hangup
-    from tray.execution.request_deadline import Deadline
-    from tray.execution.request_job import AnyJob, RequestJob
-    from tray.settings import Llm
-    from tray.store.copies import Copies
 
 ONCE_CAUSE = "it had its turn in this session"
 # A session manager may end a hook together with the tray. A failure then must not count before the tray's own signal.
@@ -86,8 +85,7 @@ class HookExecutor:
 
     @cached_property
     def _resolver(self) -> CommandResolver:
-        """Imported for a command hook only: the one-shot engine answers by a rule in the time of this import."""
-        from tray.approvals.command_resolver import CommandResolver
+        from tray.approvals.command_resolver import CommandResolver  # only command hooks need it
 
         return CommandResolver(self._copies)
 
@@ -258,12 +256,8 @@ class HookExecutor:
         deadline: float,
         hangup: Hangup | None,
     ) -> dict[int, Outcome]:
-        run: Callable[..., tuple[Result, ...]]
-        if {*map(type, jobs.values())} == {Job}:
-            from tray.execution.command import run
-        else:
-            from tray.execution.request_job import run_jobs as run
-
+        only_commands = {*map(type, jobs.values())} == {Job}
+        run_all: Callable[..., tuple[Result, ...]] = run if only_commands else run_jobs
         texts: dict[int, str] = {}
         for index in jobs:
             if hooks[index].hook.status:
@@ -271,9 +265,9 @@ class HookExecutor:
         if texts:
             with show_status(self._listener, event, texts) as hide:
                 shown = [replace(job, on_end=hide(index)) if index in texts else job for index, job in jobs.items()]
-                results = run(shown, deadline, hangup, background=self._background)
+                results = run_all(shown, deadline, hangup, background=self._background)
         else:
-            results = run([*jobs.values()], deadline, hangup, background=self._background)
+            results = run_all([*jobs.values()], deadline, hangup, background=self._background)
         if not SESSION_ENDS.isdisjoint(map(attrgetter("signal"), results)):
             self._shutdown_state.wait(SIGNAL_GRACE)
         outcomes: dict[int, Outcome] = {}
@@ -342,17 +336,15 @@ def _both(first: Outcome, more: Outcome, tool: Tool) -> Outcome:
 
 def _request_job(event: Event, hook: Hook, llm: Callable[[], Llm | None], start_gate: StartGate) -> RequestJob:
     """The job that sends this hook's request, or its question to the model."""
-    from tray.execution.request_job import RequestJob
-
     action = hook.action
     model = llm() if isinstance(action, Prompt) else None
 
     def ask(deadline: Deadline) -> Result:
         if isinstance(action, Prompt):
-            from tray.engine.prompt_hook import ask_model  # imported when a hook first asks a model
+            from tray.engine.prompt_hook import ask_model  # urllib3, which most events do not need
 
             return ask_model(event, hook, action, model, deadline)
-        from tray.engine.http_hook import post  # a command hook does not need urllib3
+        from tray.engine.http_hook import post  # urllib3, which most events do not need
 
         assert isinstance(action, Http)
         return post(event, hook, action, deadline)

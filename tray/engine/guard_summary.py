@@ -6,6 +6,7 @@ met, and a pattern that is not a list of names finds every tool that is not know
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
@@ -16,14 +17,13 @@ from tray.agents.registry import AGENTS
 from tray.agents.tools import native_names, titles
 from tray.engine.gates import apply_switch
 from tray.engine.plan import EventSearch, exact_names, matches
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.model.event import Capability, Event, Tool
 from tray.model.hook import GATING_KINDS, OWN_SOURCE, AsyncMode, Failure, Guard, Hook, Match, Rule
 from tray.store.ledger import LedgerState
 from tray.store.switch import Switch
 
-_ANCHORED_LIST = lazy_pattern(
+_ANCHORED_LIST = re.compile(
     r"\^(?:\((?:\?:)?([\w|-]+)\)|([\w-]+))\$"
 )  # a pattern that is a list of names all the same
 

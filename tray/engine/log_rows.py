@@ -3,50 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TypedDict
 
 from tray.engine.sentence import sentence
 from tray.model.decision import Record, Verdict
 from tray.store.journal import Journal, RowFilter
 
-if TYPE_CHECKING:
-    from typing import TypedDict
 
-    class LogRow(TypedDict):
-        """A decision as `hooktray log --json` shows it."""
+class LogRow(TypedDict):
+    """A decision as `hooktray log --json` shows it."""
 
-        id: str
-        at: float
-        agent: str
-        session: str
-        project: str
-        event: str
-        kind: str
-        tool: str
-        subject: str
-        verdict: str
-        reason: str
-        ms: float
-        rewrites: list[str]
-        hooks: list[dict[str, object]]
-        notes: list[str]
-        adjustments: list[str]
-        problem: str
-        masked: int
-        cwd: str
-        ledger: int
-        wait_ms: float
-        hooks_ms: float
-        offline: bool
-        test: bool
-        alerted: str
+    id: str
+    at: float
+    agent: str
+    session: str
+    project: str
+    event: str
+    kind: str
+    tool: str
+    subject: str
+    verdict: str
+    reason: str
+    ms: float
+    rewrites: list[str]
+    hooks: list[dict[str, object]]
+    notes: list[str]
+    adjustments: list[str]
+    problem: str
+    masked: int
+    cwd: str
+    ledger: int
+    wait_ms: float
+    hooks_ms: float
+    offline: bool
+    test: bool
+    alerted: str
 
-    class LogEntry(TypedDict):
-        """What a line of the log is made from."""
 
-        row: LogRow
-        label: str
-        sentence: str
+class LogEntry(TypedDict):
+    """What a line of the log is made from."""
+
+    row: LogRow
+    label: str
+    sentence: str
 
 
 SENTENCE_LIMIT = 300  # characters

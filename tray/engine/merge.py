@@ -6,20 +6,20 @@ What counts is the declared order, never who finished first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from tray.agents import lenient, refusals
+from tray.agents.agent import Agent
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
 from tray.engine.own_answers import OWN_NAME
+from tray.engine.prompt_text import parse_reply
+from tray.execution.script import UNOPENED, interpreter_error, is_unopened_script
 from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import STOP_KINDS, Capability, Event
 from tray.model.hook import GATING_KINDS, OWN_SOURCE, Command, Failure, Hook, Prompt
 from tray.text import redact, sanitise
-
-if TYPE_CHECKING:
-    from tray.agents.agent import Agent
 
 REASON_LIMIT = 2000  # characters of what a hook wrote to stderr, taken from its end
 QUOTED = 60  # characters of the output that a reason quotes
@@ -38,8 +38,6 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
     script has failed, although it ends with 2.
     """
     if isinstance(hook.action, Prompt):
-        from tray.engine.prompt_text import parse_reply
-
         return parse_reply(event, hook, hook.action, result)
     if result.code == 2 and isinstance(hook.action, Command):
         return _exited_2(event, hook, hook.action, result)
@@ -50,8 +48,6 @@ def _exited_2(event: Event, hook: Hook, command: Command, result: Result) -> Hoo
     """Returns the refusal of exit 2, which also notifies the user if the program is broken."""
     error = ""
     if b":" in result.stderr or b" line " in result.stderr:  # every error of a program contains one of these
-        from tray.execution.script import UNOPENED, interpreter_error, is_unopened_script
-
         stderr = result.stderr.decode("utf-8", "replace").strip()
         if not result.stdout and UNOPENED in result.stderr and is_unopened_script(command.line, stderr):
             return HookOutput(problem=stderr)
@@ -73,8 +69,6 @@ def _parse(event: Event, hook: Hook, result: Result) -> HookOutput:
         output = replace(output, context="", adjustment=output.adjustment or "its context at a stop was dropped")
     if output.verdict is Verdict.DENY or result.cause or result.code is None:
         return output
-    from tray.agents import lenient
-
     if last := lenient.last_object(result.stdout):
         answer = known.protocol.read(event, replace(result, stdout=last.encode()))
         if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
@@ -96,8 +90,6 @@ def _with_refusal(event: Event, hook: Hook, known: Agent, result: Result, output
         return output
     if not result.stdout.strip():
         return _with_misplaced_refusal(event, hook, known, result, output)
-    from tray.agents import refusals
-
     is_ours, is_unused = hook.source.kind == OWN_SOURCE, replace(output, warning="", notes=()) == NO_OUTPUT
     found = refusals.find(event, known, result.stdout, is_unused=is_unused)
     if found is not None and not is_ours:
@@ -117,8 +109,6 @@ def _with_misplaced_refusal(event: Event, hook: Hook, known: Agent, result: Resu
     stderr = result.stderr.strip()
     if result.code != 0 or output.problem or not stderr.startswith(b"{"):
         return output
-    from tray.agents import lenient
-
     try:
         keys = lenient.loads(lenient.text(stderr), python=True).keys()
     except ValueError:
@@ -137,8 +127,6 @@ def _refusal(answer: HookOutput) -> HookOutput:
 
 def _require_answer(hook: Hook, result: Result, output: HookOutput) -> HookOutput:
     """With `failure: block` text is a failure, unless it is what the event or the hook's own format asks for."""
-    from tray.agents import lenient
-
     text = lenient.text(result.stdout, lenient.PYTHON)
     is_ours, is_object = hook.source.kind == OWN_SOURCE, lenient.is_object(text)
     if not text or output.plain or (is_object and not (is_ours and output.warning)):

@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -24,6 +23,7 @@ from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
 from tray.engine.user_questions import ASKING_KINDS, EngineResponse, QuestionResult, Resolution, apply_result
 from tray.execution.ancestry import descent
+from tray.execution.command import Hangup
 from tray.execution.hook_runs import Descent, HookAncestry
 from tray.execution.process import CANCELLED
 from tray.model.decision import NO_OPINION, RAN_BESIDE, Answer, Decision, Gate, Outcome, Status, Verdict
@@ -32,9 +32,6 @@ from tray.model.hook import Hook, Rule
 from tray.protection.self_protection import KINDS as PROTECTED_KINDS
 from tray.protection.self_protection import Protection
 from tray.store.ledger import ApprovedHook, LedgerState
-
-if TYPE_CHECKING:
-    from tray.execution.command import Hangup
 
 ANCESTRY_KINDS = ASKING_KINDS | {EventKind.ROUND_END}  # may have an effect without any hook
 

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from tray.agents import lenient, wire
 from tray.agents.registry import AGENTS, hook_rules
 from tray.errors import HooktrayError
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import Hook, Prompt
@@ -23,8 +22,8 @@ TRANSCRIPT_OVERLAP = 4 * 1024  # read before that, so that no secret begins outs
 SIZE = 256 * 1024  # characters of a question; a longer one is a failure, never cut short
 RAW = 4 * SIZE  # bytes of an event before its secrets are taken out
 REASON = 4000  # characters
-PLACEHOLDER = lazy_pattern(r"\\\$|\$(ARGUMENTS|TOOL_INPUT|TRANSCRIPT_PATH)\b")
-FENCE = lazy_pattern(r"```[A-Za-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
+PLACEHOLDER = re.compile(r"\\\$|\$(ARGUMENTS|TOOL_INPUT|TRANSCRIPT_PATH)\b")
+FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
 END_KINDS = (EventKind.TURN_END, EventKind.SUBAGENT_END)  # there `stop` is consent and `continue` is not
 # After a "no" to these the turn ends, if the format has that rule.
 REFUSAL_ENDS_TURN = (EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TEAMMATE_IDLE)

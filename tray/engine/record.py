@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from operator import attrgetter, itemgetter
 from pathlib import PurePath
@@ -11,7 +12,6 @@ from pathlib import PurePath
 import msgspec
 
 from tray.agents.tools import canonical_input
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Answer, Decision, Record, SkipReason
 from tray.model.event import STOP_KINDS, Event
 from tray.text import Redacted, mask_text, printable, redact, redact_value, sanitise
@@ -25,7 +25,7 @@ CONTEXT, REMINDER = "context", "reminder"  # what a hook added for the agent; a 
 OVERLAP = 16 * 1024  # characters behind what is kept that are looked at: a secret at the border is known by its end
 MASK_LIMIT = 200  # masks that are listed; all of them are masked
 PLACE_LIMIT = 200  # characters of where one was
-MASK = lazy_pattern(r"\[masked [^\[\]]{1,40} [0-9a-f]{12}\]")
+MASK = re.compile(r"\[masked [^\[\]]{1,40} [0-9a-f]{12}\]")
 KEY_STEP = " (a key)"
 BORDER = "\n "  # between texts that are looked at together: no secret ends or begins otherwise because of it
 

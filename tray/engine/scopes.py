@@ -7,13 +7,13 @@ of that turn. Agents report no end of a turn that the user interrupts: then it e
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Iterable
 
 from tray.agents import tools
 from tray.agents.protocol import goes_on
 from tray.agents.registry import hook_rules
 from tray.errors import StoreError
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Decision, Verdict
 from tray.model.event import Event, EventKind
 from tray.store.sessions import Sessions
@@ -21,7 +21,7 @@ from tray.store.sessions import Sessions
 MARK = "skill:"
 SKILL_TOOL = "Skill"
 KEYS = ("skill", "command")  # of the tool's input; the older name comes second
-SLASH = lazy_pattern(r"/([^\s/]{1,128})(?:\s|\Z)")
+SLASH = re.compile(r"/([^\s/]{1,128})(?:\s|\Z)")
 COMMAND_KINDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)
 PROMPT_KINDS = (EventKind.PROMPT, EventKind.CONVERSATION_NEW)
 END_KINDS = (EventKind.SESSION_END, EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.TURN_INTERRUPTED)

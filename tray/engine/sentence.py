@@ -7,12 +7,12 @@ the journal keeps; an event's, for its notification, from the decision on it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tray.engine.record import subject
 from tray.language import count, phrase, say
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Decision, Record, SkipReason, Status, Verdict
 from tray.model.event import Event, EventKind
 from tray.text import redact, sanitise
@@ -23,7 +23,7 @@ WHO_LIMIT = 60
 MIN_SUBJECT = 24  # characters that a long reason leaves to the subject
 REASON_LIMIT = 64 * 1024  # characters of a reason that may still be read as JSON
 SEPARATOR = " · "
-FINGERPRINT = lazy_pattern(r"(\[masked [^\[\]]{1,40}) [0-9a-f]{12}(?=\])")
+FINGERPRINT = re.compile(r"(\[masked [^\[\]]{1,40}) [0-9a-f]{12}(?=\])")
 
 EVENT_NAMES: Mapping[str, str] = {
     EventKind.SESSION_START: phrase("Session started"),

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import msgspec
 
-from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
 USER_PACKAGES = "PYTHONUSERBASE"  # in a hook's `env:` it lets Python load the user's own packages
@@ -58,10 +57,10 @@ SECRET_ENDINGS = (
 )
 HARMLESS = frozenset({"OLDPWD", "PWD", "SSH_AUTH_SOCK"})  # look like secrets, are places
 FUNCTION = "() {"  # how old shells pass functions on
-USERINFO = lazy_pattern(r"://[^/\s:@]*:[^/\s@]+@")  # a URL with a password in it
+USERINFO = re.compile(r"://[^/\s:@]*:[^/\s@]+@")  # a URL with a password in it
 NAMES = 1024  # names of variables that are remembered
-WITHHELD = lazy_pattern(r"; (\w+(?:, \w+)*) is withheld from it")
-WORD = lazy_pattern(rb"[A-Za-z_][A-Za-z0-9_]*")
+WITHHELD = re.compile(r"; (\w+(?:, \w+)*) is withheld from it")
+WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class CleanEnvironment(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import IO
 
 from tray.execution import process, script
 from tray.execution.background import BackgroundProcesses
@@ -16,10 +16,7 @@ from tray.execution.process import Job, Pipes, ProcessTree
 from tray.model.decision import Result
 from tray.threads import start_thread
 
-if TYPE_CHECKING:
-    from typing import IO
-
-    Output = int | IO[bytes]
+Output = int | IO[bytes]
 
 if sys.platform == "linux":  # the only system where the limit of a process that runs already can be set back
     from resource import RLIMIT_NOFILE, getrlimit, prlimit, setrlimit

@@ -11,15 +11,12 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from tray.execution.background import BackgroundProcesses
 from tray.execution.process import OPENED_VARIABLE, StartGate
 from tray.execution.process_table import ProcessEntry, environment, read_entry
-
-if TYPE_CHECKING:
-    from tray.execution.background import BackgroundProcesses
 
 MAX_PARENTS = 1024  # of relays
 MAX_RUNS = 4096  # that are remembered; the oldest that left children is forgotten first

@@ -6,8 +6,12 @@ environment, of Debian's dist-packages or of an editable install.
 
 from __future__ import annotations
 
+import importlib.machinery
+import importlib.util
 import os
+import site
 import sys
+import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path, PurePath
@@ -61,9 +65,6 @@ def package_folders() -> tuple[str, ...]:
 
 def _site_folders() -> Iterator[str]:
     """Those of this environment; never what PYTHONPATH or a .pth file added to sys.path."""
-    import site  # these three are imported only by the tray, when it writes a command
-    import sysconfig
-
     if sys.flags.no_site:  # we were started isolated: what we were given
         stdlib = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
         given = (one for one in sys.path if one not in stdlib and PurePath(one).name != "lib-dynload")
@@ -79,14 +80,10 @@ def _agent_modules(folders: Sequence[str]) -> Iterator[str]:
 
 
 def _is_found(module: str, folders: Iterable[str]) -> bool:
-    import importlib.machinery
-
     return importlib.machinery.PathFinder.find_spec(module, list(folders)) is not None
 
 
 def _folder_of(module: str) -> str:
-    import importlib.util
-
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError):

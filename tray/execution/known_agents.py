@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from pathlib import Path, PurePath
 
@@ -11,7 +12,6 @@ import msgspec
 from tray.agents.registry import editor_names
 from tray.execution.ancestry import ancestors
 from tray.execution.process_table import command_line, program_path, read_entry
-from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
 MAX_AGENTS = 1024
@@ -23,7 +23,7 @@ TERMINALS = word_set(
     "urxvt wezterm-gui xfce4-terminal xterm zellij"
 )
 # Control groups of a whole session, or of all that the bus starts: that two processes share one proves nothing.
-SHARED_GROUPS = lazy_pattern(r"session-[^/]*\.scope|init\.scope|user@[^/]*|dbus(?:-broker)?\.service")
+SHARED_GROUPS = re.compile(r"session-[^/]*\.scope|init\.scope|user@[^/]*|dbus(?:-broker)?\.service")
 
 
 class ProcessIdentity(msgspec.Struct, frozen=True):

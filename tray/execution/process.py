@@ -6,10 +6,10 @@ import logging
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
 
 import msgspec
 
-from tray.lazy_modules import Protocol
 from tray.model.decision import Result
 from tray.model.hook import DEFAULT_TIMEOUT
 

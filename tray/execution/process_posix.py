@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import IO, Protocol
 
 from tray.execution.background import BackgroundProcesses
 from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
@@ -36,12 +36,8 @@ from tray.execution.process import (
     not_run,
 )
 from tray.execution.process_table import SNAPSHOTS, boot_ticks, environment, read_entry
-from tray.lazy_modules import Protocol
 from tray.model.decision import Result
 from tray.threads import start_thread
-
-if TYPE_CHECKING:
-    from typing import IO
 
 assert sys.platform != "win32"
 

@@ -7,6 +7,7 @@ So threads that ask at the same time share one.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -18,13 +19,12 @@ import msgspec
 
 from tray.execution.process import RUN_VARIABLE
 from tray.files import FLAGS, content
-from tray.lazy_pattern import lazy_pattern
 
 PROC = "/proc"
 COMM = 15  # bytes of a program's name that the kernel keeps
 LINE = 4096  # bytes; `stat` has at most some 1,200, and the kernel returns them at once
 DEAD = (b"Z", b"X")
-MARKS = lazy_pattern(RUN_VARIABLE.encode() + rb"=([^\0]+)")
+MARKS = re.compile(RUN_VARIABLE.encode() + rb"=([^\0]+)")
 LOOKS = 20  # at a process that is exchanging its program
 LOOK_INTERVAL = 0.0005  # seconds between two of them
 ENDING_OR_KERNEL = 0x4 | 0x200000  # PF_EXITING, PF_KTHREAD: these have no environment any more, or never

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -78,7 +79,5 @@ class Deadline:
 
 
 def _cut(connection: socket.socket) -> None:
-    import socket  # only a request has a connection
-
     with contextlib.suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)

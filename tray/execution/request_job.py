@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import selectors
+import socket
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -91,8 +93,6 @@ def run_jobs(
     jobs: Sequence[AnyJob], deadline: float, hangup: Hangup | None, *, background: BackgroundProcesses | None = None
 ) -> tuple[Result, ...]:
     """Start everything together; one Result for each, in their order, by `deadline` (time.monotonic())."""
-    import socket
-
     commands = [job for job in jobs if isinstance(job, Job)]
     running: list[RunningRequest] = []
     try:
@@ -115,8 +115,6 @@ def run_jobs(
 
 def _wait(running: Sequence[RunningRequest], wake_in: socket.socket, hangup: Hangup | None) -> None:
     """Until every request is done or over its limit, or the agent has stopped waiting."""
-    import selectors
-
     with selectors.DefaultSelector() as selector:
         selector.register(wake_in, selectors.EVENT_READ)
         if hangup is not None:

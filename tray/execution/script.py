@@ -17,20 +17,19 @@ from pathlib import Path
 import msgspec
 
 from tray.files import file_head
-from tray.lazy_pattern import lazy_pattern
 
 NOT_EXECUTABLE = "not executable: "  # with the script's path
 LINES = 1024  # command lines that are remembered: they are looked at before every spawn
 HEAD = 256  # bytes; the kernel reads no more of an interpreter line
-ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*=")
-PYTHON = lazy_pattern(r"pythonw?[\d.]*(\.exe)?")
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+PYTHON = re.compile(r"pythonw?[\d.]*(\.exe)?")
 UNOPENED = b"can't open file"  # in the message of a Python that has not found its script
-CANNOT_OPEN = lazy_pattern(
+CANNOT_OPEN = re.compile(
     r"""[^\r\n]*python[^\r\n]*: can't open file ['"]([^\r\n]*)['"]: \[Errno 2\] No such file or directory"""
 )
 ERROR_LIMIT = 4096  # characters examined at either end of a program's stderr
 # The lines in which shells, interpreters and argument parsers report their own errors.
-OWN_ERROR = lazy_pattern(
+OWN_ERROR = re.compile(
     r"""^(?:
         \S[^\n]{0,300}?:\ ?(?:line\ )?\d+:\ .*(?:syntax\ error|parse\ error|unexpected\ (?:eof|end)
             |parameter\ not\ set|unbound\ variable|not\ found$|cannot\ open|can't\ open|bad\ substitution
@@ -64,8 +63,8 @@ OWN_ERROR = lazy_pattern(
     )""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-COMPOUND = lazy_pattern(r"[;&|<>()`\n]|(?<!\$)\{")  # in a line that may be more than one command
-VERSION = lazy_pattern(r"[\d.]*(\.exe)?$")
+COMPOUND = re.compile(r"[;&|<>()`\n]|(?<!\$)\{")  # in a line that may be more than one command
+VERSION = re.compile(r"[\d.]*(\.exe)?$")
 
 
 class ProgramSource(enum.Enum):

@@ -15,13 +15,14 @@ from tray.approvals.catalog import REMOVED, HookState, command_or_url
 from tray.approvals.consent import require_readable
 from tray.approvals.controls import PASSPHRASE, Controls
 from tray.approvals.guarded_settings import GuardedSetting
+from tray.approvals.review import TERMINAL_LIMIT, review, write_review
 from tray.approvals.search_path import terminal_path
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, say
 from tray.model.hook import ApprovalState, Match
 from tray.store.copies import Copies
-from tray.strict import nearest
+from tray.strict.document import nearest
 from tray.text import sanitise
 
 TRIAL_TIMEOUT = 10.0  # seconds that a terminal waits for the test run after an approval
@@ -50,8 +51,6 @@ class TerminalReviews:
         """What was declared, its files, and one line for each thing to know."""
         if not one.digest:
             return _where(one)
-        from tray.approvals.review import TERMINAL_LIMIT, review, write_review  # not needed to start
-
         text = review(one, self._copies, self._environment, TERMINAL_LIMIT)
         if one.digest == REMOVED:
             return text
@@ -59,8 +58,6 @@ class TerminalReviews:
 
     def batch(self, batch: ApprovalBatch) -> str:
         """The same of every hook that is approved together."""
-        from tray.approvals.review import TERMINAL_LIMIT
-
         path = write_batch(batch, (), self._copies, self._environment, self._folder)
         text = render_batch(batch, self._copies, self._environment, TERMINAL_LIMIT)
         return "\n".join([*summary_lines(batch), "", text, self._in_full(path)])

@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from tray.approvals.callers.origin import find_origin
 from tray.approvals.callers.person import ProcessFacts
+from tray.execution.ancestry import ancestors
 from tray.text.words import word_set
 
 PROC = Path("/proc")
@@ -49,9 +51,6 @@ def is_at_console(pid: int) -> bool:
 def other_platform_origin(pid: int, is_untrusted: Callable[[int], bool]) -> str:
     """Returns which agent or hook is above a caller that only psutil shows; "" if there is none."""
     import psutil
-
-    from tray.approvals.callers.origin import find_origin
-    from tray.execution.ancestry import ancestors
 
     if is_untrusted(pid):
         return f"process {pid}"

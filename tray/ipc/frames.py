@@ -14,6 +14,7 @@ Numbers are big-endian. A control body is a JSON object, and so is the stdout of
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Mapping
 from functools import lru_cache
@@ -21,7 +22,6 @@ from types import MappingProxyType
 
 import msgspec
 
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import EMPTY_ANSWER, Answer
 
 MAGIC = b"HKT1"
@@ -40,7 +40,7 @@ PREFIX_SIZE = _PREFIX.size
 ACK_SIZE = _ACK.size
 REPLY_SIZE = _REPLY.size
 QUESTION_SIZE = _QUESTION.size
-_ID = lazy_pattern(r"[0-9A-Za-z_-]{1,64}")
+_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 _U32 = 2**32 - 1
 ACK_CACHE_SIZE = 64
 ENVIRONMENT_CACHE_SIZE = 8  # of the agents that run at a time; each has some kilobytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from tray.agents.protocol import is_known_event
 from tray.agents.registry import AGENTS
@@ -14,12 +14,10 @@ from tray.approvals.controls import PASSPHRASE, TERMINAL, Controls
 from tray.errors import HooktrayError
 from tray.ipc.approval_requests import ApprovalRequests, TerminalReviews, UserRequest
 from tray.ipc.connection import CallerTerminal, PeerCredentials
+from tray.ipc.health import TrayHealth
 from tray.language import count, phrase, say
 from tray.model.event import EventKind
 from tray.text import sanitise
-
-if TYPE_CHECKING:
-    from tray.ipc.health import TrayHealth
 
 COMMAND_LINE = "command line"
 EVENT_KINDS = frozenset(kind.value for kind in EventKind)

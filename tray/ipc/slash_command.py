@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tray.approvals.catalog import HookState, command_or_url
 from tray.approvals.controls import Controls, parse_duration
+from tray.approvals.review import describe_action
 from tray.errors import HooktrayError
 from tray.ipc.requests import WHERE_TO_DECIDE, UserRequests, split_event
 from tray.language import count, phrase, say
@@ -71,8 +72,6 @@ class HooksCommand:
 
 def _row(one: HookState, own: str) -> str:
     """One hook: whether it runs, what it is asked about and runs, how it is; for one that waits, what to type."""
-    from tray.approvals.review import describe_action  # not needed to start
-
     hook = one.hook
     event, action = hook.match.native or hook.match.event, sanitise(describe_action(hook.action), 200)
     runs = "✓" if one.approved and one.state is not ApprovalState.INACTIVE else "✗"

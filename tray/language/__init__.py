@@ -6,6 +6,7 @@ translated later. Templates have `_` and `ngettext` instead. `python docs/catalo
 
 from __future__ import annotations
 
+import gettext
 import os
 import sys
 from collections.abc import Mapping
@@ -74,8 +75,6 @@ def _desktop() -> str:
 
 @cache
 def _catalogue(name: str) -> gettext.NullTranslations:
-    import gettext  # most events say nothing
-
     path = FOLDER / f"{name}.mo"
     if not path.exists():
         return gettext.NullTranslations()

@@ -12,7 +12,6 @@ from pathlib import PurePath
 
 import msgspec
 
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
 
@@ -20,7 +19,7 @@ OWN_SOURCE = "hooktray"  # the kind of our own file
 IMPORTED = "imported"  # the folder of hooks that were taken out of an agent's settings
 DEFAULT_TIMEOUT = 20.0  # seconds that a hook may run if nothing else is declared
 
-_PLAIN_TEXTS = lazy_pattern(
+_PLAIN_TEXTS = re.compile(
     r"(?:[^\\.^$*+?{}\[\]()|]|\\[.$*+?(){}\[\]|/-])+(?:\|(?:[^\\.^$*+?{}\[\]()|]|\\[.$*+?(){}\[\]|/-])+)*"
 )
 

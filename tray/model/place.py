@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from tray.lazy_pattern import lazy_pattern
-
 
 class ProcessId(NamedTuple):
     """One process: its number may come back as another one's, the time of its start does not."""
@@ -49,7 +47,7 @@ _PATH = r"(/[^,\x00-\x1f\x7f]{1,106})"
 _NUMBER = r"(\d{1,9})"
 # Variable -> the field that it fills, and the form that it must have in full.
 VARIABLES: Mapping[str, tuple[str, re.Pattern[str]]] = {
-    name: (field, lazy_pattern(pattern, re.ASCII))
+    name: (field, re.compile(pattern, re.ASCII))
     for name, field, pattern in (
         ("DISPLAY", "display", r"([\w.-]{0,64}:\d{1,5})(?:\.\d{1,3})?"),
         ("ITERM_SESSION_ID", "iterm", r"(?:w\d{1,4}t\d{1,4}p\d{1,4}:)?([0-9A-Fa-f-]{36})"),

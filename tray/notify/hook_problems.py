@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+import re
 import shlex
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -12,7 +13,6 @@ import msgspec
 
 from tray.approvals.remedies import HookFailure, find_failure, remedy, remedy_of
 from tray.language import phrase, say
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Gate, Outcome, Status
 from tray.notify.alert import BODY_LIMIT, AlertClass
 from tray.text import sanitise
@@ -45,8 +45,8 @@ FAILURES = {  # of causes that have no words of the table
 }
 UNKNOWN_REMEDY = phrase("`hooktray log` and `why` show what it wrote")
 
-PATH = lazy_pattern(r"(?<![\w:/.~])(?:~|[A-Za-z]:)?[/\\](?:[^/\\\s:'\"`]+[/\\])+([^/\\\s:'\"`]+)")
-DIGITS = lazy_pattern("[0-9]+")
+PATH = re.compile(r"(?<![\w:/.~])(?:~|[A-Za-z]:)?[/\\](?:[^/\\\s:'\"`]+[/\\])+([^/\\\s:'\"`]+)")
+DIGITS = re.compile("[0-9]+")
 
 
 class HookProblem(msgspec.Struct, frozen=True, kw_only=True):

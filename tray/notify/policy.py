@@ -20,7 +20,6 @@ from tray.engine.sentence import (
 )
 from tray.engine.user_questions import UserQuestion
 from tray.language import count, say
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Decision, Record, SkipReason, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.model.form import Form
@@ -101,7 +100,7 @@ ANNOUNCED_KINDS = frozenset({
 })  # fmt: skip
 NOTABLE_LABELS = frozenset({"deny", "ask", "trouble", "rewrite"})
 _ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
-_WEB = lazy_pattern(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)
+_WEB = re.compile(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)
 
 
 def alerts(

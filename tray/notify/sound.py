@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import difflib
 import logging
 import random
 import shutil
@@ -21,7 +22,6 @@ import msgspec
 from msgspec.structs import replace
 
 from tray.errors import BUILT_IN_ERRORS, ConfigError
-from tray.hidden_modules import load_lazily
 from tray.notify import speech
 from tray.sources.sound_pack import load, read_pack
 from tray.threads import run_logged, start_thread
@@ -267,8 +267,6 @@ def find(name: str, folder: Path = SOUNDS) -> Path:
     if not path.is_absolute():
         names = sorted(sound.stem for sound in folder.glob("*.wav"))
         if name not in names:
-            import difflib  # for a mistake only
-
             near = difflib.get_close_matches(name, names, 1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
             raise SoundError(f"no sound is called {name!r}: {hint}")
@@ -295,8 +293,7 @@ def scale_volume(chunk: array.array[int], volume: float) -> array.array[int]:
 
 
 def _device(path: Path, halt: threading.Event, volume: float) -> None:
-    """Through miniaudio, imported with the first sound, without what it needs for radio stations: 2.8 MB."""
-    load_lazily("html", "urllib.request")
+    """Through miniaudio, imported with the first sound."""
     try:
         import miniaudio
     except ImportError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 
@@ -9,7 +10,6 @@ import msgspec
 
 from tray.agents import patches, tools
 from tray.language import count, say
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Event, EventKind
 
 WORK_KINDS = frozenset({EventKind.PROMPT, EventKind.TOOL_AFTER, EventKind.TOOL_FAILED})
@@ -21,7 +21,7 @@ PATHS = ("file_path", "notebook_path", "path")
 COMMAND_LIMIT = 2000  # characters of a command that are looked at
 LEAST = 10.0  # seconds; shorter turns are not worth a time
 # A command that runs tests, at its beginning or behind what joins commands; some words may be in front.
-TESTS = lazy_pattern(
+TESTS = re.compile(
     r"(?:^|[;&|(\n])\s*(?:(?:\w+=\S*|bundle|env|exec|hatch|nice|npx|pdm|pipenv|poetry|run|sudo|time|uvx?)\s+)*"
     r"(?:(?:\S*/)?(?:pytest|tox|nox|jest|vitest|phpunit|rspec|ctest)"
     r"|(?:\S*/)?python[\d.]*\s+-m\s+(?:pytest|unittest)"

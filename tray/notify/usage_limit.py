@@ -6,18 +6,17 @@ import re
 import time
 
 from tray.language import say
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Event, EventKind
 from tray.notify.alert import BODY_LIMIT
 from tray.text import first_line
 
 TOPIC = "rate_limit"  # why a turn failed; the message then has the time when the limit ends
 # Agents that give no such reason have it in their message.
-_LIMIT = lazy_pattern(
+_LIMIT = re.compile(
     r"\b(?:usage|session|weekly|rate)\slimit\b|\bhit\syour\s[\w -]{,20}limit\b|\bquota\sexceeded\b", re.I
 )
-_SECONDS = lazy_pattern(r"\|(\d{10})\b")  # how some say when it ends: seconds since 1970
-_END = lazy_pattern(r"\b(?:resets?|try again)\b(?:(?!\. |\.$)[^·|]){,40}", re.I)
+_SECONDS = re.compile(r"\|(\d{10})\b")  # how some say when it ends: seconds since 1970
+_END = re.compile(r"\b(?:resets?|try again)\b(?:(?!\. |\.$)[^·|]){,40}", re.I)
 
 
 def is_usage_limit(event: Event) -> bool:

@@ -11,7 +11,6 @@ from pathlib import PurePath
 
 from tray.agents.agent import KnownAgent
 from tray.agents.registry import known_agents
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.protection.file_effects import MOVERS, ProtectionFinding
 from tray.protection.folder_effects import CONTAINERS
@@ -27,16 +26,16 @@ SERVICE_CHANGES = word_set(
     "/change /delete /end add bootout clean config delete disable edit freeze kickstart kill link mask remove revert "
     "set-property stop unload"
 )
-UNIT_CALL = lazy_pattern(r"(?:Disable|Kill|Mask|Stop|Restart|Set)\w*Unit\w*")
+UNIT_CALL = re.compile(r"(?:Disable|Kill|Mask|Stop|Restart|Set)\w*Unit\w*")
 SERVICE_VARIABLES = word_set("import-environment set-environment setenv unset-environment unsetenv")
-OWN_VARIABLES = lazy_pattern(r"(?:HOOKTRAY\w*|HOME|USERPROFILE|XDG_(?:CONFIG|DATA|STATE)_HOME)(?:=.*)?", re.DOTALL)
+OWN_VARIABLES = re.compile(r"(?:HOOKTRAY\w*|HOME|USERPROFILE|XDG_(?:CONFIG|DATA|STATE)_HOME)(?:=.*)?", re.DOTALL)
 # Units whose end stops ours, too.
 OWN_UNITS = ("hooktray.service", "hooktray.socket", "default.target", "graphical-session.target", "sockets.target")
 SESSION_ENDS = word_set("kill-session kill-user terminate-session terminate-user")
 # Names and start commands of the tray's processes.
 OWN_NAMES = ("hooktray", "hooktray-relay", "python", "python3")
 OWN_COMMANDS = ("/usr/bin/python3 /home/me/.local/bin/hooktray run", "python3 -m tray run")
-VALUED = lazy_pattern(r"-[uUgGPstF]|--(?:e?uid|group|parent|session|signal|terminal|pidfile)|/FI")  # of pkill
+VALUED = re.compile(r"-[uUgGPstF]|--(?:e?uid|group|parent|session|signal|terminal|pidfile)|/FI")  # of pkill
 INSTALLERS = word_set(
     "apt apt-get aptitude brew conda dnf dpkg pacman pip pip3 pipx python python3 rpm stow uv winget yum zypper"
 )
@@ -54,13 +53,13 @@ BOXES = (
 )
 LABELS = ("--hostname", "--name", "--network")  # options of a container
 RUNNERS = BOXES | COMMAND_RUNNERS | KEYWORDS
-ASSIGNMENT = lazy_pattern(r"([A-Za-z_]\w*)=")
+ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 HOMES = ("HOME", "USERPROFILE")
 # Of agents that have no pattern of their own.
-WITHOUT_HOOKS = lazy_pattern(
+WITHOUT_HOOKS = re.compile(
     r"(?i)--(?:no|disable|without|skip)[-= ]hooks?\b.*|[\w.\"'-]*hooks[\w.\"]*\s*[=:]\s*false|.*AllHooks.*", re.DOTALL
 )
-PROCESS_LOOKUP = lazy_pattern(r"(?:\$\(|`|\b(?:p?grep|pidof|get-process|lsof)\b)[^)`|;&]{0,200}(?:hooktray|tray run)")
+PROCESS_LOOKUP = re.compile(r"(?:\$\(|`|\b(?:p?grep|pidof|get-process|lsof)\b)[^)`|;&]{0,200}(?:hooktray|tray run)")
 UNCLEAR_TEXT = "it cannot be seen what runs here;"
 ENDING_TEXT = "this may end or alter the tray, and with it the user's guards;"
 REMOVAL_TEXT = "taking Hooktray away takes the user's guards away;"

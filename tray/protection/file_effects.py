@@ -7,11 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.paths import real_path
 from tray.protection.protected_paths import (
@@ -29,10 +27,8 @@ from tray.protection.protected_paths import (
     shell_lines,
 )
 from tray.protection.settings_edit import content_counts
+from tray.shell.split import ShellWord
 from tray.text.words import word_set
-
-if TYPE_CHECKING:  # few events need the splitter of shell lines
-    from tray.shell.split import ShellWord
 
 # They show, compare, print or make folders; none of them runs or writes a file that it names.
 READERS = word_set(
@@ -57,24 +53,24 @@ MAX_FILES = 200  # files of one text that are looked at
 COPIERS = word_set("cp install ln mv rsync")
 UNPACKERS = word_set("7z bsdtar cpio curl tar unzip wget")  # write below a folder, or a file, that they are given
 FILTERS = word_set("-iname -ipath -iregex -name -newer -path -regex")  # of find: then it means other packages
-STARTUP_HINT = lazy_pattern(r"\.pth|customize|pyvenv", re.IGNORECASE)
+STARTUP_HINT = re.compile(r"\.pth|customize|pyvenv", re.IGNORECASE)
 EXEC_OPTIONS = word_set("-X -x --exec --exec-batch")  # of fd
 CHANGERS = word_set("awk fd fdfind jq uniq yq")  # readers with an option to write
-INTERPRETER = lazy_pattern(r"(?:ba|da|z|k)?sh$|bun$|deno$|node$|perl$|php$|pypy|python|ruby$|source$|\.$")
-CHANGING = lazy_pattern(r"-\w*i\w*(?:\..*)?|--in-?place(?:=.*)?")
+INTERPRETER = re.compile(r"(?:ba|da|z|k)?sh$|bun$|deno$|node$|perl$|php$|pypy|python|ruby$|source$|\.$")
+CHANGING = re.compile(r"-\w*i\w*(?:\..*)?|--in-?place(?:=.*)?")
 MODE_CHANGERS = word_set("attr chattr chgrp chmod chown setfacl")
 # Modes that leave the owner's rights as they are.
-HARMLESS_MODE = lazy_pattern(r"[0-7]?7[0-7]{2}|[ugoa]*\+[rwxXst]+|[go]+[-=][rwxXst]*")
+HARMLESS_MODE = re.compile(r"[0-7]?7[0-7]{2}|[ugoa]*\+[rwxXst]+|[go]+[-=][rwxXst]*")
 FOLDER_KIND = "a folder with Hooktray's own files"
 MOVERS = word_set("chmod chown mv rm rmdir shred unlink")
 
 # Files that code may name: no blank, no quote, no bracket, and a slash or a dot somewhere.
-PATH_IN_CODE = lazy_pattern(r"[^\s'\"`(){}<>,;=|&\[\]]*[/.][^\s'\"`(){}<>,;=|&\[\]]*")
-PATCH_SIGN = lazy_pattern(r"^\+", re.MULTILINE)
-PATCH_TARGET = lazy_pattern(r"^(?:\*\*\* (?:\w+ File|Move to): |(?:---|\+\+\+) (?:[ab]/)?)([^\t\n]+)", re.MULTILINE)
+PATH_IN_CODE = re.compile(r"[^\s'\"`(){}<>,;=|&\[\]]*[/.][^\s'\"`(){}<>,;=|&\[\]]*")
+PATCH_SIGN = re.compile(r"^\+", re.MULTILINE)
+PATCH_TARGET = re.compile(r"^(?:\*\*\* (?:\w+ File|Move to): |(?:---|\+\+\+) (?:[ab]/)?)([^\t\n]+)", re.MULTILINE)
 _CHANGES = "|".join(map(re.escape, sorted(WRITERS | MOVERS)))
-CHANGES_LISTED_FILES = lazy_pattern(rf"\b(?:xargs|parallel)\b[^|;&]*\b(?:{_CHANGES})\b")
-CHANGES_GENERATED_FILES = lazy_pattern(
+CHANGES_LISTED_FILES = re.compile(rf"\b(?:xargs|parallel)\b[^|;&]*\b(?:{_CHANGES})\b")
+CHANGES_GENERATED_FILES = re.compile(
     rf"\b(?:xargs|parallel)\b[^|;&]*\b(?:{_CHANGES})\b|(?:^|[\s;&|(])(?:{_CHANGES})\b[^|;&\n]*(?:\$\(|`)"
 )
 

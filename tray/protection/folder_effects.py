@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 from itertools import groupby, islice, pairwise
 from pathlib import PurePath
 
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.protection.file_effects import (
     EXEC_OPTIONS,
@@ -33,34 +32,34 @@ NODE_RUNNERS = word_set("bunx npx")  # run programs by the names of their packag
 LISTERS = word_set("echo fd find ls printf")
 MOUNTERS = word_set("fusermount mount umount")
 CONTAINERS = word_set("docker nerdctl podman")  # run programs that see only the folders they are given
-VOLUME = lazy_pattern(r"(?:-v|--volume|--mount)(?:=(.*))?|-v([^=].*)", re.DOTALL)
-BRACES = lazy_pattern(r"([^{}]*)\{([^{}]*,[^{}]*)\}([^{}]*)", re.DOTALL)
-BOUND = lazy_pattern(r"(?:^|,)(?:source|src)=([^,]*)")
-READ_ONLY = lazy_pattern(r"(?::|,)(?:ro|readonly)(?:$|,|=true)")
+VOLUME = re.compile(r"(?:-v|--volume|--mount)(?:=(.*))?|-v([^=].*)", re.DOTALL)
+BRACES = re.compile(r"([^{}]*)\{([^{}]*,[^{}]*)\}([^{}]*)", re.DOTALL)
+BOUND = re.compile(r"(?:^|,)(?:source|src)=([^,]*)")
+READ_ONLY = re.compile(r"(?::|,)(?:ro|readonly)(?:$|,|=true)")
 # Options to delete what is packed.
 PACKERS = {"tar": word_set("--remove-files"), "zip": word_set("--move -m -mr -rm")}
-RECURSIVE = lazy_pattern(r"-[A-Za-z]*R[A-Za-z]*|--recursive")
+RECURSIVE = re.compile(r"-[A-Za-z]*R[A-Za-z]*|--recursive")
 NAME_FILTERS = word_set("-iname -ipath -iregex -iwholename -name -path -regex -wholename")  # of find
-FD_PATTERN = lazy_pattern(r"\^?(?:[\w.-]|\\\.)*\$?")  # of fd; any other may take its own time to be matched
-FD_FLAG = lazy_pattern(r"-[HIL0au]*(?:t[a-z])?|--(?:follow|hidden|no-ignore|print0|unrestricted)")  # without a value
-REMOVING_CODE = lazy_pattern(
+FD_PATTERN = re.compile(r"\^?(?:[\w.-]|\\\.)*\$?")  # of fd; any other may take its own time to be matched
+FD_FLAG = re.compile(r"-[HIL0au]*(?:t[a-z])?|--(?:follow|hidden|no-ignore|print0|unrestricted)")  # without a value
+REMOVING_CODE = re.compile(
     r"(?i)\brmtree\b|\brm(?:dir)?(?:sync)?\s*\(|remove_(?:tree|dir)|rm_rf?\b|unlink|\bos\.remove(?:dirs)?\b|\bDeno\.remove"
 )
-QUOTED_PATH = lazy_pattern(r"'[~/][^'\n]*'|\"[~/][^\"\n]*\"|`[~/][^`\n]*`")
-MOVED_PATH = lazy_pattern(r"(?i)\b(?:rename(?:sync)?|move|mv)\s*\(\s*(?:[\w.]+\()?('[~/][^'\n]*'|\"[~/][^\"\n]*\")")
+QUOTED_PATH = re.compile(r"'[~/][^'\n]*'|\"[~/][^\"\n]*\"|`[~/][^`\n]*`")
+MOVED_PATH = re.compile(r"(?i)\b(?:rename(?:sync)?|move|mv)\s*\(\s*(?:[\w.]+\()?('[~/][^'\n]*'|\"[~/][^\"\n]*\")")
 # How code names the home, joins paths, and shows them.
-HOME_IN_CODE = lazy_pattern(
+HOME_IN_CODE = re.compile(
     r"(?:(?:os\.path\.)?expanduser\(['\"]~['\"]\)|(?:pathlib\.)?Path\(['\"]~['\"]\)\.expanduser\(\)"
     r"|(?:pathlib\.)?Path\.home\(\)|(?:require\(['\"](?:node:)?os['\"]\)|\bos)\.homedir\(\)|\bhomedir\(\)"
     r"|\bDir\.home\b|\bprocess\.env\.HOME\b|(?:\$_?|\b)(?:process\.|Deno\.|os\.)?(?:ENV|SERVER|env|environ|getenv)"
     r"(?:\.get|\.fetch)?[\[({]['\"]?HOME['\"]?[\])}])"
 )
-HOME_NAME = lazy_pattern(r"(?:^|(?<=[\s;]))(\w+)\s*=\s*\"~\"(?=\s*(?:[;\n]|$))")
-JOINED = lazy_pattern(
+HOME_NAME = re.compile(r"(?:^|(?<=[\s;]))(\w+)\s*=\s*\"~\"(?=\s*(?:[;\n]|$))")
+JOINED = re.compile(
     r"((?<=join\()\"~[^\"\n]*(?=\",)|\"~[^\"\n]*(?=\"\s*[/+.]))\""
     r"(?:,\s*|\s*[/+]\s*|\.(?:r?glob|joinpath)\()(['\"])([^'\"\n]*)\2"
 )
-SHOWN = lazy_pattern(r"\b(?:print|console\.log|puts|echo)[ (]\s*\"~\"")
+SHOWN = re.compile(r"\b(?:print|console\.log|puts|echo)[ (]\s*\"~\"")
 
 
 def changed_folders(

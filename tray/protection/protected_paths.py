@@ -23,7 +23,6 @@ import msgspec
 from tray.agents import overview
 from tray.agents.agent import ProtectedFiles, agents_by_home_variable, protected_words
 from tray.agents.registry import agents_without, known_agent, known_agents
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.paths import real_path
 from tray.text.words import word_set
@@ -35,7 +34,7 @@ MAX_NAME = 255  # characters of a name
 MAX_PATH = 4096  # characters of a path; no system takes a longer one
 LOGIN_FILES = ProtectedFiles(
     kind="Hooktray's start at login",
-    pattern=lazy_pattern(
+    pattern=re.compile(
         r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*(?:/.*)?"
         # Drop-ins that apply to every unit of the user.
         r"|.*/systemd/(?:user/(?:service|socket)\.d(?:/.*)?|user\.conf(?:\.d/.*)?)|.*/environment\.d(?:/.*)?"
@@ -44,16 +43,16 @@ LOGIN_FILES = ProtectedFiles(
 LOGIN_FILE = ".config/autostart/hooktray.desktop"
 OWN_FILES = ("hooktray.yaml", "hooktray.db", "relay.table", "hooktray-relay", "tray.sock")
 OWN_WORDS = ("autostart", "hook")
-GLOB_SIGNS = lazy_pattern(r"[*?\[{]")
-BRACES = lazy_pattern(r"\{[^{}]*\}")
+GLOB_SIGNS = re.compile(r"[*?\[{]")
+BRACES = re.compile(r"\{[^{}]*\}")
 SITE_NAMES = ("dist-packages", "site-packages")
 OWN_FOLDERS = {
     ("pipx", "venvs"): "pipx",
     ("uv", "tools"): "uv",
     ("usr", "lib"): "",
 }  # above one that is ours -> its tool
-STARTUP = lazy_pattern(r"[^/]*\.pth|(?:site|user)customize(?:[./].*)?", re.IGNORECASE)
-INTERPRETER = lazy_pattern(r"pyvenv\.cfg|(?:bin|scripts)/(?:python|pypy|hooktray)[^/]*", re.IGNORECASE)
+STARTUP = re.compile(r"[^/]*\.pth|(?:site|user)customize(?:[./].*)?", re.IGNORECASE)
+INTERPRETER = re.compile(r"pyvenv\.cfg|(?:bin|scripts)/(?:python|pypy|hooktray)[^/]*", re.IGNORECASE)
 HINTS = (".pth", "customize", "pyvenv", "-packages", "virtualenv", "venv")
 MIN_WORD = 4  # characters of a folder's name; shorter ones are in every text
 COMMON = word_set("home local root share work")
@@ -61,8 +60,8 @@ STARTUP_TEXT = "runs in Hooktray's own processes; changing it is for a person:"
 ALTERED_TEXT = "is part of the Python environment that Hooktray runs in; changing it by hand,"
 REMOVED_TEXT = "holds the Python environment that Hooktray runs in; taking it away,"
 MANAGED_TEXT = "it changes or removes the installed Hooktray, and with it the user's guards;"
-PIP = lazy_pattern(r"pip[\d.]*")
-PYTHON = lazy_pattern(r"(?:python|pypy)[\d.]*")
+PIP = re.compile(r"pip[\d.]*")
+PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 PACKAGE_TOOLS = word_set("conda hatch pdm pip pipx poetry rye uv")
 CHANGES = word_set("add inject install reinstall remove sync uninject uninstall upgrade update")
 REPLACING = word_set("--force-reinstall --ignore-installed --reinstall --upgrade -I -U remove uninstall upgrade")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
@@ -18,7 +19,6 @@ import msgspec
 from msgspec.structs import replace
 
 from tray.agents.tools import COMMAND, arguments, canonical, canonical_input
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.protection.file_effects import (
@@ -42,6 +42,7 @@ from tray.protection.protected_paths import (
     shell_lines,
 )
 from tray.protection.settings_edit import adds_match, judge_edit
+from tray.protection.shell_calls import check_shell_line, controls_hooktray
 from tray.text.words import word_set
 
 NAME = "self-protection"
@@ -57,25 +58,23 @@ CODE_KEYS = word_set("CommandLine cmd code command command_line python script so
 FOLDER_KEYS = word_set("Cwd cwd dir_path directory workdir workingDirectory working_dir working_directory")
 PROGRAM_KEYS = frozenset({"cmd", "command", "executable", "program"})
 NON_TEXT_TYPES = {int, float, bool}
-RUNNING_TOOL = lazy_pattern(
-    r"(?i)console|eval|exec|input|key|run|send|shell|terminal|tmux|type"
-)  # names of such tools
-REMOVING_TOOL = lazy_pattern(r"(?i)delete|move|remove|rename|unlink")
+RUNNING_TOOL = re.compile(r"(?i)console|eval|exec|input|key|run|send|shell|terminal|tmux|type")  # names of such tools
+REMOVING_TOOL = re.compile(r"(?i)delete|move|remove|rename|unlink")
 READING = ("read", "get", "list", "search", "find", "stat")
 CHANGES = word_set("add change chmod copy drop edit exec move patch put run save set store")
-CHANGING = lazy_pattern(
+CHANGING = re.compile(
     "append|apply|creat|delet|insert|modif|overwrit|remov|renam|replac|restor|truncat|unlink|upd|upload|writ"
 )
-WORD = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
 # Programs that end processes, or remove a folder with all its files. Every `rm` refuses `rm -rf /` by itself.
-SWEEPING = lazy_pattern(
+SWEEPING = re.compile(
     r"\b(?:chattr|chgrp|checkout|chmod|chown|clean|docker|fd|fdfind|find|kill\w*|launchctl|loginctl|mount|move-item|mv|nerdctl|pkill"
     r"|podman|rd|remove-files|remove-item|remove_tree|removesync|rename|renamesync|reset|restore|rimraf|rmdir|rmdirsync|rmsync"
     r"|rmtree|rm_rf?|rm(?!\s+-\w+\s+/$)|rsync|setfacl|shred|systemctl|trash|trash-put|umount"
     r"|unlink|wipe|zip)\b"
 )
 # Without one of these such a program is about something below the agent's own folder.
-ELSEWHERE = lazy_pattern(r"[~$/*`%]|\.\.|\b(?:cd|clean|home|homedir|kill\w*|launchctl|loginctl|pkill|systemctl)\b")
+ELSEWHERE = re.compile(r"[~$/*`%]|\.\.|\b(?:cd|clean|home|homedir|kill\w*|launchctl|loginctl|pkill|systemctl)\b")
 NO_VARIABLES: Mapping[str, str] = {}
 PROJECT_HINT = "allow it if these hooks are what you want"
 
@@ -187,8 +186,6 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if name in READ_TOOLS:
             return
         if name in SHELL_TOOLS:
-            from tray.protection.shell_calls import check_shell_line
-
             for line in arguments(event.agent, tool, COMMAND):
                 yield from check_shell_line(str(line), event.cwd, places)
             return
@@ -231,8 +228,6 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         self, name: str, input: Mapping[str, object], cwd: str, places: ProtectedPaths
     ) -> Iterator[ProtectionFinding]:
         """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
-        from tray.protection.shell_calls import check_shell_line
-
         for line in _lines(input):
             yield from check_shell_line(line, cwd, places)
         given = _texts(input)
@@ -247,8 +242,6 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def _check_argument(self, name: str, text: str, cwd: str, places: ProtectedPaths) -> Iterator[ProtectionFinding]:
         """What such a tool is given anywhere: a page of ours, a patch, a path, something to be typed."""
-        from tray.protection.shell_calls import controls_hooktray
-
         if places.names_page(text):
             yield ProtectionFinding(Verdict.DENY, "Hooktray's own page is for a person:", text)
         if "\n" in text:

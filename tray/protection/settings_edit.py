@@ -8,28 +8,24 @@ import re
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 from tray.agents.registry import known_agents
 from tray.errors import HooktrayError
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.paths import real_path
 from tray.protection.protected_paths import hook_files, hook_settings, hook_words
 
-if TYPE_CHECKING:
-    from typing import NoReturn
-
 SIZE_LIMIT = 1 << 20  # bytes of a settings file that is compared
 SLOW_SIZE_LIMIT = 1 << 18  # characters of TOML and YAML, whose readers are slower
 # A dotted key of so many parts: tomllib takes a time that grows with their square.
-LONG_TOML_KEY = lazy_pattern(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){32}""")
+LONG_TOML_KEY = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){32}""")
 NON_BLOCKING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe must not stop the tray
 # Arguments by which a tool writes something else than its texts in place of the old ones.
 OTHER_EDITS = frozenset({"append", "insert_line", "insert_text", "mode", "operation"})
 PLAIN_COMMANDS = (None, "create", "str_replace")  # of a tool with several of them
 TEXT_KEYS = ("content", "edits", "old_string")  # how a tool gives the file's new text; more than one is unclear
-GUARDED_KEY = lazy_pattern(r"(?i)hook|plugin|marketplace|^env$|^sandbox$|^extends?$|^include|managed|^version$")
+GUARDED_KEY = re.compile(r"(?i)hook|plugin|marketplace|^env$|^sandbox$|^extends?$|^include|managed|^version$")
 GUARDED_RULE_WORDS = ("bypass", "hooktray")  # in what permissions allow, besides the words of protected files
 DECLARING = ("hooks", "version")  # the members that declare hooks, and the format in which they do
 PERMISSIONS = "permissions"
@@ -228,9 +224,9 @@ def _guarded(members: Mapping[str, object]) -> str:
 
 def _kept(text: str, path: str, members: re.Pattern[str]) -> str:
     """The part of a document with these members at whatever depth, as text in which `1` is not `true`."""
-    import tomllib  # both slow down the start of every one-shot engine
+    import tomllib  # as slow to import as YAML; an event without the tray seldom needs either
 
-    from tray.strict import load_yaml
+    from tray.strict.yaml_reader import load_yaml
 
     is_toml = path.lower().endswith(".toml")
     if len(text) > SLOW_SIZE_LIMIT or (is_toml and LONG_TOML_KEY.search(text)):

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby, islice, pairwise
 from pathlib import PurePath
 
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.paths import repository
 from tray.protection.evasion import (
@@ -47,19 +46,19 @@ ALLOWED_VERBS = word_set(
 )
 ASKED_VERBS = word_set("approvals autostart focus once open passphrase push relay review")
 VERBS = ASKED_VERBS | ALLOWED_VERBS | PROTECTED_VERBS
-UNKNOWN_VERB = lazy_pattern(r"[$`{}%^!()]|^[@:]")  # what is put in later may become a verb: `$x`, `{}`, `%x%`
+UNKNOWN_VERB = re.compile(r"[$`{}%^!()]|^[@:]")  # what is put in later may become a verb: `$x`, `{}`, `%x%`
 RENAMERS = word_set("alias cp dd hash install ln mv parallel rsync scp xargs")  # give a program another name
-URL = lazy_pattern(r"(?i)(?:git\+)?(?:https?|ssh|git)://|[\w.-]+@[\w.-]+:")
+URL = re.compile(r"(?i)(?:git\+)?(?:https?|ssh|git)://|[\w.-]+@[\w.-]+:")
 SHELLS = word_set(
     "ash at bash batch crontab dash eval expect fish gnome-terminal ksh parallel powershell pwsh screen script sh "
     "socat source ssh su systemd-run tmux unbuffer watch xargs xdotool xterm ydotool zsh ."
 )
 # What is looked through for the program that a command is about.
 PASSED_OVER = (WRAPPERS - SHELLS) | KEYWORDS | {"builtin"}
-PYTHON = lazy_pattern(r"(?:python|pypy)[\d.]*")
+PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 INTERPRETERS = word_set("bun deno lua node perl php ruby")
-QUOTED = lazy_pattern(r"'[^'\n]*'|\"[^\"\n]*\"")
-RUN_IN_CODE = lazy_pattern(
+QUOTED = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
+RUN_IN_CODE = re.compile(
     r"\b(?:system|[pP]open|call|check_\w+|run|shell_exec|exec\w*|spawn\w*)\b[\s(\[]{0,9}"
     r"((?:(?:'[^'\n]*'|\"[^\"\n]*\")[\s,\[]*)+)"
 )
@@ -67,26 +66,26 @@ PRINTERS = word_set("echo printf")
 TYPISTS = word_set("screen tmux xdotool ydotool")
 # With one of these their other arguments are text.
 TEXT_ARGUMENTS = {"gh": word_set("discussion issue pr release"), "git": GIT_TEXT_COMMANDS}
-XARGS_VALUED = lazy_pattern(r"-\w*[EIJLPRSadns]|--[a-z-]+")  # options that may have a value behind them
+XARGS_VALUED = re.compile(r"-\w*[EIJLPRSadns]|--[a-z-]+")  # options that may have a value behind them
 SPLITS = {"-S", "--split-string", "-vS"}  # of env: its next word is a command line
 PATCHERS = word_set("apply_patch git patch")
 # To the machine itself, or with a command that ssh runs on this one.
-HERE = lazy_pattern(r"(?i)(?:^|@)(?:(?:ip6-)?localhost|127\.[\d.]+|::1|\$.*|`.*)$|command")
-SUBSTITUTION = lazy_pattern(r"\$\(|`|<\(")
-HOME_PATTERN = lazy_pattern(r"(?:(?<=[\s=:>])|^)~(?=[/\s:;&|)]|$)|\$\{HOME[:%#/?][^}]*\}")
-PRINTED_FOLDER = lazy_pattern(r"\$\((?:pwd(?: -[LP])?|git rev-parse --show-toplevel)\)|`pwd`")
-PIPED_TO_SHELL = lazy_pattern(
+HERE = re.compile(r"(?i)(?:^|@)(?:(?:ip6-)?localhost|127\.[\d.]+|::1|\$.*|`.*)$|command")
+SUBSTITUTION = re.compile(r"\$\(|`|<\(")
+HOME_PATTERN = re.compile(r"(?:(?<=[\s=:>])|^)~(?=[/\s:;&|)]|$)|\$\{HOME[:%#/?][^}]*\}")
+PRINTED_FOLDER = re.compile(r"\$\((?:pwd(?: -[LP])?|git rev-parse --show-toplevel)\)|`pwd`")
+PIPED_TO_SHELL = re.compile(
     r"\|&?\s*(?:\w+=[^\s|]*\s+)*(?:sudo\s+)?(?:/[^\s|]*/)?"
     r"(?:(?:ba|da|z|k|a|fi)?sh|at|batch|crontab|parallel|(?:python|pypy)[\d.]*|perl|ruby|node)\b"
     # What a shell runs comes out of other commands: `eval $(…)`, `bash <(…)`, `sh -c "$(…)"`.
     r"|(?:^|[\s;&|(])(?:eval|source|\.|(?:ba|da|z|k|a|fi)?sh)\s+(?:-\S+\s+)*\"?(?:\$\(|<\(|`)"
 )
-CONTROLLING_CODE = lazy_pattern(
+CONTROLLING_CODE = re.compile(
     r"\b(?:from|import)\s+tray\b(?!\s*[;\n]\s*print\(tray\.__\w+__\)\s*$)|(?:run_module|__import__|import_module)\(\s*[\"']tray\b"
     r"|\bhooktray\b.{0,40}\b(?:approve|off|revoke|pause|deny)\b",
     re.DOTALL,
 )
-JOINED_LITERALS = lazy_pattern(r"([\"'])\s*(?:\+\s*)?\1")  # of "hook" + "tray"
+JOINED_LITERALS = re.compile(r"([\"'])\s*(?:\+\s*)?\1")  # of "hook" + "tray"
 MODULE_RUNNERS = word_set("cProfile coverage pdb profile runpy trace")  # Python modules that run the one named next
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -10,32 +11,32 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import regex
 from msgspec.structs import replace
 
 from tray.addresses import endpoint
 from tray.errors import ConfigError
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import AgentEvents, EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Http, Match, Prompt, Source, plain_texts
 from tray.settings import invalid_value
-from tray.strict import Document, suggest
+from tray.strict.document import Document, suggest
 from tray.text.words import word_set
 
 NAME_LIMIT = 80  # characters of a name that we give
 READABLE_HINT = "see that it is a file, and one that you may read"
 # What `connect` and the README put into an agent's own settings: it brings events here and judges none.
-RELAY_COMMAND = lazy_pattern(
+RELAY_COMMAND = re.compile(
     r"\bhooktray(\.exe)?['\"]?\s+(--home(=|\s+)\S+\s+)?relay\b|\bhooktray-relay\b|\btray[/\\]relay\.py\b"
 )
 OWN_RELAY = "it is Hooktray's own relay"
 # A word of a command line that is a file: a path, also below a folder in a variable, or a name with an ending.
-FILE = lazy_pattern(
+FILE = re.compile(
     r"(?:\$\{?\w+\}?|~|\.{1,2}|[A-Za-z]:)?[/\\][^|<>(){}\[\];\"'`*=$\n]+"
     r"|[^\s|<>(){}\[\];\"'`*=$:/\\]+[/\\][^\s|<>(){}\[\];\"'`*=$:]+|[\w@+-][\w@+.-]*\.\w+"
 )
-PROGRAM = lazy_pattern(r"[\w@+-][\w@+.-]*")
-ASSIGNMENT = lazy_pattern(r"\w+=")
-REDIRECT = lazy_pattern(r"[\d&]?[<>]{1,2}&?")
+PROGRAM = re.compile(r"[\w@+-][\w@+.-]*")
+ASSIGNMENT = re.compile(r"\w+=")
+REDIRECT = re.compile(r"[\d&]?[<>]{1,2}&?")
 LEADERS = word_set("! & && ( ; do elif else env exec if sudo then time until while { | || |&")
 PLAIN_PROGRAMS = word_set("[ [[ cat cd echo exit export false printf read set test true")
 KeyPath = tuple[str | int, ...]
@@ -269,7 +270,7 @@ def unique_names(hooks: Sequence[Hook]) -> list[Hook]:
 
 
 # What Python's patterns know, and JavaScript's do not.
-PYTHON_ONLY = lazy_pattern(r"\(\?P[<=]|\(\?[a-zA-Z]+\)|\\[AZ]")
+PYTHON_ONLY = re.compile(r"\(\?P[<=]|\(\?[a-zA-Z]+\)|\\[AZ]")
 
 
 def pattern_problem(pattern: str, *, script: bool) -> str:
@@ -278,8 +279,6 @@ def pattern_problem(pattern: str, *, script: bool) -> str:
         return f"`{found[0]}` is not known there"
     if not pattern or plain_texts(pattern) is not None:
         return ""
-    import regex  # 1.4 MB and 10 ms; most hooks name plain words
-
     try:
         regex.compile(pattern)
     except (regex.error, RecursionError) as error:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tray.addresses import Endpoint, endpoint, local_problem
-from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Http
 from tray.settings import invalid_value
-from tray.strict import Document
+from tray.strict.document import Document
 
 KeyPath = tuple[str | int, ...]
-HEADER_NAME = lazy_pattern(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-CONTROL = lazy_pattern(r"[^\t\x20-\x7e]")
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+CONTROL = re.compile(r"[^\t\x20-\x7e]")
 # They say how the request travels, which is not the hook's to say.
 RESERVED_HEADERS = frozenset(
     (
@@ -21,7 +21,7 @@ RESERVED_HEADERS = frozenset(
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     )
 )  # fmt: skip
-HOST_PORT = lazy_pattern(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}")
+HOST_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}")
 
 
 def http_action(

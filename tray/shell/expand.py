@@ -12,7 +12,6 @@ from itertools import islice, product
 import msgspec
 from msgspec.structs import replace
 
-from tray.lazy_pattern import lazy_pattern
 from tray.shell.split import atom_end, fill, unescape
 
 Texts = tuple[str, ...]  # a word's possible texts
@@ -26,11 +25,11 @@ _BLANK = "\ue004"  # a blank in the path of a place, which the formats put in as
 MARKS = frozenset("\ue000\ue001\ue002\ue003\ue004\ue005")
 UNKNOWN: Texts = (MADE,)
 MOST = 8  # texts at most of one word
-_QUOTED_PART = lazy_pattern(r"\\.|\$\w+|\$[?$!#@*-]|\$(?![({])|[^\\$`]+", re.DOTALL)
-_PATTERN = lazy_pattern(r"[*?]|\[[^\]]+\]|\{[^}]*(?:,|\.\.)[^}]*\}")
-_PARAMETER = lazy_pattern(r"(?:env:)?(!?)(\w+|[@*#?$!-])(.*)", re.DOTALL)
-_ALTERNATIVE = lazy_pattern(r"(:?[-=?+])(.*)", re.DOTALL)
-_CUT = lazy_pattern(r"(##?|%%?)(.*)", re.DOTALL)
+_QUOTED_PART = re.compile(r"\\.|\$\w+|\$[?$!#@*-]|\$(?![({])|[^\\$`]+", re.DOTALL)
+_PATTERN = re.compile(r"[*?]|\[[^\]]+\]|\{[^}]*(?:,|\.\.)[^}]*\}")
+_PARAMETER = re.compile(r"(?:env:)?(!?)(\w+|[@*#?$!-])(.*)", re.DOTALL)
+_ALTERNATIVE = re.compile(r"(:?[-=?+])(.*)", re.DOTALL)
+_CUT = re.compile(r"(##?|%%?)(.*)", re.DOTALL)
 # Runs a line inside of a word and returns what it prints: the line, where it begins, and whether it is in backticks.
 Substitute = Callable[[str, int, bool], Texts]
 

@@ -10,24 +10,21 @@ from itertools import groupby
 
 import msgspec
 
-from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
-_PLACEHOLDER = lazy_pattern(r"\$\{(env:)?(\w+)\}")  # of hook formats
-_BLANK = lazy_pattern(r"(?:[ \t\r]|\\\n)+|#[^\n]*")
-_OPERATOR = lazy_pattern(r"\n|;+&?|&&|\|\||&>>?|<<<|<<-?|[<>]&|<>|>>|>\||\|&|\$\(|[&|()<>`]")
-_ATOM = lazy_pattern(
+_PLACEHOLDER = re.compile(r"\$\{(env:)?(\w+)\}")  # of hook formats
+_BLANK = re.compile(r"(?:[ \t\r]|\\\n)+|#[^\n]*")
+_OPERATOR = re.compile(r"\n|;+&?|&&|\|\||&>>?|<<<|<<-?|[<>]&|<>|>>|>\||\|&|\$\(|[&|()<>`]")
+_ATOM = re.compile(
     r"""\\.|\$'(?:[^'\\]|\\.)*'|'[^']*'|\$?"(?:[^"\\]|\\.)*"|\$\{[^}]*\}|\$\w+|\$[?$!#@*-]|\$(?!\()|[^\s;&|()<>`'"\\$]+""",
     re.DOTALL,
 )
-_VARIABLE = lazy_pattern(r"\$(?:\{(\w+)\}|(\w+))")
-_ESCAPED = lazy_pattern(
-    r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9A-Fa-f]{1,2})|u(?P<u>[0-9A-Fa-f]{1,4})|.)", re.DOTALL
-)
-_ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*\+?=")
-SETTING = lazy_pattern(r"([A-Za-z_]\w*)(\+?)=(.*)", re.DOTALL)
-_LIST = lazy_pattern(r"[A-Za-z_]\w*\+?=")  # in front of `(a b)`
-_PREFIX = lazy_pattern(r"(?:-{1,2}[\w-]+=)?")
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_ESCAPED = re.compile(r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9A-Fa-f]{1,2})|u(?P<u>[0-9A-Fa-f]{1,4})|.)", re.DOTALL)
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+SETTING = re.compile(r"([A-Za-z_]\w*)(\+?)=(.*)", re.DOTALL)
+_LIST = re.compile(r"[A-Za-z_]\w*\+?=")  # in front of `(a b)`
+_PREFIX = re.compile(r"(?:-{1,2}[\w-]+=)?")
 KEYWORDS = word_set("! { do elif else if then until while")  # a command follows
 # Programs and built-ins of the shell that run the command in their arguments.
 WRAPPERS = word_set(
@@ -45,7 +42,7 @@ _HERE_OPERATORS = {"<<", "<<-"}  # a text follows on the next lines, up to a mar
 _REDIRECTS = {">", ">>", ">|", "&>", "&>>", ">&", "<>", "<", "<&", "<<<", *_HERE_OPERATORS}
 TOO_LONG = "too much to be read"
 _TOKEN_LIMIT = 4096  # words, operators and parts of words; reading more takes time that the agent may not give
-_INNER = lazy_pattern(r"\$\(|`|[<>]\(")
+_INNER = re.compile(r"\$\(|`|[<>]\(")
 _NESTING_LIMIT = 40
 
 

@@ -25,7 +25,8 @@ from tray.sources.hooktray import read as read_hooks
 from tray.sources.sounds import check as check_sounds
 from tray.sources.sounds import files as sound_files
 from tray.sources.starter import STARTER_TEXT
-from tray.strict import Document, load_yaml, suggest
+from tray.strict.document import Document, suggest
+from tray.strict.yaml_reader import load_yaml
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from tray.errors import PACKAGE_ERRORS, ConfigError
 from tray.model.hook import Command, Hook
 from tray.reading.entries import OWN_RELAY, READABLE_HINT, SourceHooks, read_error, unreadable_source
 from tray.settings import invalid_value, unknown_key
-from tray.strict import Document, suggest
+from tray.strict.document import Document, suggest
 
 NO_READER = "hook files of this agent cannot be read"
 KIND_ERRORS = (IsADirectoryError, NotADirectoryError)

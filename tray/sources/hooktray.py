@@ -22,7 +22,7 @@ from tray.model.hook import DEFAULT_TIMEOUT, Action, Command, Failure, Hook, Htt
 from tray.reading.entries import pattern_problem, script_name, unique_names
 from tray.reading.http_hooks import http_action, local_url_problem
 from tray.settings import convert, invalid_value, ready_for_threads
-from tray.strict import Document, suggest
+from tray.strict.document import Document, suggest
 
 KINDS = tuple(kind.value for kind in EventKind)
 VERDICTS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY, "block": Verdict.DENY}

@@ -19,7 +19,6 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from tray.errors import ConfigError
-from tray.lazy_pattern import lazy_pattern
 from tray.settings import ready_for_threads
 from tray.text import sanitise
 
@@ -28,8 +27,8 @@ MANIFEST_LIMIT = 256 * 1024  # bytes
 FILE_LIMIT = 1024 * 1024  # bytes of a sound, by the specification
 PACK_LIMIT = 50 * 1024 * 1024  # bytes of all sounds, by the specification
 SOUNDS_LIMIT = 1000  # sounds of a pack
-NAME = lazy_pattern(r"[a-z0-9][a-z0-9_-]{0,63}")
-FILE = lazy_pattern(r"[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+)*")
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+FILE = re.compile(r"[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+)*")
 # The first bytes of each format, by the ending of the file.
 FORMATS: Mapping[str, tuple[bytes, ...]] = {
     ".mp3": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"),

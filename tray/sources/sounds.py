@@ -10,7 +10,7 @@ from typing import Any
 from tray.errors import ConfigError
 from tray.settings import SOUNDS, AlertRule, Settings, invalid_value
 from tray.sources import sound_pack
-from tray.strict import Document, nearest
+from tray.strict.document import Document, nearest
 
 KeyPath = tuple[Any, ...]
 

@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import NotRequired, TypedDict, TypeGuard
 
 import msgspec
 
@@ -24,28 +24,29 @@ from tray.files import user_file
 from tray.model.hook import Command, Hook, digest, restore
 from tray.store.copies import Bundle
 from tray.store.ledger import ApprovedHook
-from tray.strict import Document, load_json
+from tray.strict.document import Document
+from tray.strict.json_reader import load_json
 
-if TYPE_CHECKING:
-    from typing import NotRequired, TypedDict, TypeGuard
 
-    class ExportedFile(TypedDict):
-        path: str
-        sha256: str
-        bytes: NotRequired[object]
+class ExportedFile(TypedDict):
+    path: str
+    sha256: str
+    bytes: NotRequired[object]
 
-    class ExportedHook(TypedDict):
-        """A hook of a file, whose keys have been checked, and not what its lists hold."""
 
-        definition: str
-        digest: str
-        at: float
-        way: str
-        position: list[int]
-        pinned: dict[str, object]
-        files: list[object]
+class ExportedHook(TypedDict):
+    """A hook of a file, whose keys have been checked, and not what its lists hold."""
 
-    Kinds = Mapping[str, type | tuple[type, ...]]
+    definition: str
+    digest: str
+    at: float
+    way: str
+    position: list[int]
+    pinned: dict[str, object]
+    files: list[object]
+
+
+Kinds = Mapping[str, type | tuple[type, ...]]
 
 FORMAT = "hooktray-approvals"
 VERSION = 1

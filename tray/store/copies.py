@@ -8,8 +8,10 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import stat
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
@@ -133,8 +135,6 @@ class Copies:
             source, target = (Path(self.folder, name, FILES, path) for name in (before, after))
             with contextlib.suppress(OSError):
                 if target.parent.is_dir() and not target.exists():
-                    import shutil
-
                     shutil.copy2(source, target)
 
     def _is_intact(self, bundle: Bundle, name: str) -> bool:
@@ -234,8 +234,6 @@ class Copies:
         whole = content(str(spare))
         if hashlib.sha256(whole).hexdigest() != expected:
             raise self._damaged(name, "its spare bytes were altered")
-        import tempfile  # a copy is mostly written while no agent waits
-
         handle, draft = tempfile.mkstemp(prefix=DRAFT, dir=self.folder / name)
         with os.fdopen(handle, "wb") as file:
             file.write(whole)
@@ -267,8 +265,6 @@ class Copies:
             raise self._damaged(name, f"it cannot be read: {error}") from error
 
     def _write(self, bundle: Bundle, name: str) -> None:
-        import tempfile
-
         draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
         try:
             for path, whole in bundle.contents.items():
@@ -300,8 +296,6 @@ class Copies:
                     raise
             if self._is_intact(bundle, name):
                 return
-            import tempfile
-
             replaced = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
             try:
                 with contextlib.suppress(FileNotFoundError):  # whoever else mends it
@@ -321,8 +315,6 @@ def _remove(folder: Path) -> None:
         if sys.platform == "win32":  # which removes nothing that may only be read
             for path in folder.rglob("*"):
                 path.chmod(0o700)
-        import shutil
-
         shutil.rmtree(folder, ignore_errors=True)
 
 

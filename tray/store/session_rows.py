@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from tray.model.place import place_fields, place_from_fields
+from tray.model.session import Session, SessionState
 from tray.store.db import Database
-
-if TYPE_CHECKING:  # an event without the tray has no sessions that people see
-    from tray.model.session import Session
 
 UPSERT = (
     "INSERT INTO session VALUES"
@@ -43,17 +41,12 @@ class SessionRows:
 
 
 def _values(one: Session) -> dict[str, object]:
-    from tray.model.place import place_fields
-
     names = ("agent", "session", "project", "name", "since", "machine", "ended", "usage_limit")
     place = json.dumps(place_fields(one.place))
     return {name: getattr(one, name) for name in names} | {"state": one.state.value, "place": place}
 
 
 def _session(row: sqlite3.Row) -> Session:
-    from tray.model.place import place_from_fields
-    from tray.model.session import Session, SessionState
-
     try:
         place = json.loads(row["place"])
         state = SessionState(row["state"])

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 
 from tray.files import identity
-from tray.lazy_pattern import lazy_pattern
 from tray.store.checkpoint import delete_checkpoints
 
 MARKER_SUFFIX = ".bad"
 FILE_SUFFIXES = ("", "-wal", "-shm")
 OTHER_VERSION = ".version"  # in the name of a file set aside because of its version
-SET_ASIDE_SUFFIX = lazy_pattern(r"\.(altered|damaged|replaced|version\d+)-\d{8}-\d{6}(-\d+)?$")
+SET_ASIDE_SUFFIX = re.compile(r"\.(altered|damaged|replaced|version\d+)-\d{8}-\d{6}(-\d+)?$")
 
 
 def mark(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
@@ -68,8 +69,6 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that is most like this one, "" when none is near; capitals count only between equal words."""
-    import difflib  # for a mistake only
-
     word = word[:DIGITS]
     spelled: dict[str, list[str]] = {}
     for each in known:

@@ -7,21 +7,20 @@ import re
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
 from tray.errors import ConfigError
-from tray.lazy_pattern import lazy_pattern
 from tray.strict.document import Document, KeyPath, LineIndex, Mark, OffsetMarks, StrictReader, decode, quote_short
 
 JSON_DEPTH = 64
 _MAX_DEPTH = 200  # no caller may ask for more: one level costs two frames of the interpreter's stack
-_BLANK = lazy_pattern(r"[ \t\n\r]*+")
-_LITERAL = lazy_pattern(r"true|false|null")
+_BLANK = re.compile(r"[ \t\n\r]*+")
+_LITERAL = re.compile(r"true|false|null")
 _LITERALS = {"true": True, "false": False, "null": None}
-_NUMBER = lazy_pattern(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][-+]?[0-9]++)?")
-_NOT_FINITE = lazy_pattern(r"-?(?:NaN|Infinity)")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][-+]?[0-9]++)?")
+_NOT_FINITE = re.compile(r"-?(?:NaN|Infinity)")
 
 
 # A text, or what only people write outside of texts: a comment, or a comma at the end.
-_TEXT_OR_COMMENT = lazy_pattern(rb'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/', re.DOTALL)
-_TEXT_OR_COMMA = lazy_pattern(rb'"(?:[^"\\]|\\.)*+"|,(?=\s*+[}\]])', re.DOTALL)
+_TEXT_OR_COMMENT = re.compile(rb'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/', re.DOTALL)
+_TEXT_OR_COMMA = re.compile(rb'"(?:[^"\\]|\\.)*+"|,(?=\s*+[}\]])', re.DOTALL)
 
 
 def relax(text: bytes) -> bytes:

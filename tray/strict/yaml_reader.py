@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 import yaml
 
 from tray.errors import ConfigError
-from tray.lazy_pattern import lazy_pattern
 from tray.strict.document import TOP, Document, KeyPath, LineIndex, Mark, StrictReader, decode, quote_short
 
 YAML_SIZE = 1024 * 1024  # bytes
@@ -15,8 +15,8 @@ YAML_DEPTH = 32
 # Both parsers give the same events with the same marks; only libyaml reads a megabyte in a fraction of a second.
 LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Most files are ASCII, and the second pattern alone takes a twentieth of a start to compile.
-_ASCII = lazy_pattern("[\t\n\r\x20-\x7e]*+")
-_UNPRINTABLE = lazy_pattern("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ASCII = re.compile("[\t\n\r\x20-\x7e]*+")
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # libyaml since PyYAML 6.0.4 gives up at 1,000 brackets, before it has given the event of the first one.
 _TOO_DEEP = "exceeded maximum nesting depth"
 _HINT = "indent with spaces, close every quote and bracket, put text with `: ` or ` #` in quotes"
@@ -27,8 +27,8 @@ _CONSTANTS: Mapping[str, bool | None] = (
     | dict.fromkeys(("null", "Null", "NULL", "~", ""), None)
 )
 # A leading zero makes text: 0644 is 420 for one YAML and 644 for the other.
-_INT = lazy_pattern(r"[-+]?(?:0|[1-9][0-9]*)")
-_FLOAT = lazy_pattern(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
 
 class _YamlReader(StrictReader[Mark]):

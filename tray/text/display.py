@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-
-from tray.lazy_pattern import lazy_pattern
 
 PRINTABLE_LIMIT = 65_536  # characters
 _MARKS = 8  # combining marks that one letter may carry; more would paint over the lines around it
 _SLACK = 32  # characters looked at per character shown, so that normalising stays linear
 
-_ESCAPES = lazy_pattern(
+_ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*+(?:\x07|\x1b\\|\x9c)"  # OSC and other strings
     r"|\x1b[ -/]*+[0-~]"
 )
-_BREAKS = lazy_pattern(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_BLANKS = lazy_pattern(r"[^\S\n]|\u2800")
-_SPACES = lazy_pattern(r"[\s\u2800]+")
-_PLAIN = lazy_pattern(r"(?:[!-~]++(?: [!-~]++)*+)?+")  # what most texts are: one line that can be shown as it is
-_PLAIN_LINES = lazy_pattern(r"(?!\n)[ -~\n]*+")  # the same of several lines, which end where the text does
+_BREAKS = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_BLANKS = re.compile(r"[^\S\n]|\u2800")
+_SPACES = re.compile(r"[\s\u2800]+")
+_PLAIN = re.compile(r"(?:[!-~]++(?: [!-~]++)*+)?+")  # what most texts are: one line that can be shown as it is
+_PLAIN_LINES = re.compile(r"(?!\n)[ -~\n]*+")  # the same of several lines, which end where the text does
 _EMOJI = r"\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
-_LOOSE_JOINER = lazy_pattern(rf"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])")
-_HIDDEN = lazy_pattern(
+_LOOSE_JOINER = re.compile(rf"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])")
+_HIDDEN = re.compile(
     "["
     r"\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # C0 and C1 that are no white space
     r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b\u200c\u200e\u200f\u202a-\u202e"

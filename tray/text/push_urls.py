@@ -9,13 +9,11 @@ from __future__ import annotations
 import hashlib
 import re
 
-from tray.lazy_pattern import lazy_pattern
-
 URL_LIMIT = 2048  # characters
-URL = lazy_pattern(r"([A-Za-z][A-Za-z0-9]{0,31})://\S+")
-REFERENCE = lazy_pattern(r"secret:([a-z][a-z0-9]{0,31}):([0-9a-f]{64})")
-_INSIDE = lazy_pattern(r"([A-Za-z][A-Za-z0-9+.-]{0,31}://)[^\s\"'<>]+")
-_ENTRY = lazy_pattern(r"^push\s*:.*(?:\n(?:[ \t#\-].*|\s*)$)*", re.MULTILINE)
+URL = re.compile(r"([A-Za-z][A-Za-z0-9]{0,31})://\S+")
+REFERENCE = re.compile(r"secret:([a-z][a-z0-9]{0,31}):([0-9a-f]{64})")
+_INSIDE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,31}://)[^\s\"'<>]+")
+_ENTRY = re.compile(r"^push\s*:.*(?:\n(?:[ \t#\-].*|\s*)$)*", re.MULTILINE)
 
 
 def problem(url: str) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from tray.lazy_pattern import lazy_pattern
 from tray.text.secret_commands import COMMAND_END, COMMAND_LENGTH, COMMANDS
 from tray.text.secret_patterns import (
     BARE_VALUE,
@@ -30,12 +29,12 @@ from tray.text.secret_patterns import (
     TOKEN,
 )
 
-OPTION = lazy_pattern(r"-{1,2}[\w.-]{0,64}")
+OPTION = re.compile(r"-{1,2}[\w.-]{0,64}")
 _DEPTH = 100  # levels of a JSON value; what lies deeper is masked whole
 _NAMES = 64  # characters before a name that may belong to it
 # Control sequences (CSI, OSC and the short ones) of a terminal.
-ESCAPES = lazy_pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?|[ -/]*[0-~])")
-_LINE = lazy_pattern(r"[\s\x1b]")
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+_LINE = re.compile(r"[\s\x1b]")
 ARGV_LENGTH = 64  # strings at most of a list that may be a command
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 
@@ -80,12 +79,12 @@ def _spans(text: str, names: Collection[str]) -> list[_SecretSpan]:
         found.append(_SecretSpan(*token.span(), token.lastgroup or "token"))
     for kind, words, shape in SHAPES:
         if present is None or not present.isdisjoint(words):
-            for shown in shape.finditer(text):
+            for shown in re.finditer(shape, text):
                 if not shown["value"].startswith("[masked"):
                     found.append(_SecretSpan(*shown.span("value"), kind))
     for word, program, argument in COMMANDS:
         if present is None or word in present:
-            found += _command_spans(text, program, argument)
+            found += _command_spans(text, re.compile(program), re.compile(argument))
     if named := find_names(text, low, present):
         found += _named_spans(text, named, _title_spans(text, names))
     if not found:
@@ -145,7 +144,7 @@ def _fingerprint(secret: str) -> str:
 
 def _title_spans(text: str, names: Collection[str]) -> list[tuple[int, int]]:
     """Where one of these names is the title of a text or of a line, also of one in JSON."""
-    titles = "|".join(re.escape(name) for name in names if NAME.search(name))
+    titles = "|".join(re.escape(name) for name in names if re.search(NAME, name))
     if not titles:
         return []
     # Twice where a hook has its name itself.
@@ -306,14 +305,14 @@ def _secret_name(key: str) -> str:
     """What a key means for its value: the name of a secret, or ""."""
     if key.lower() in _HEADERS:
         return key.lower()
-    for found in NAME.finditer(key[:256]):
+    for found in re.finditer(NAME, key[:256]):
         if not CLEAN_TAIL.match(key, found.end()):
             return found[0].lower().replace("_", " ").replace("-", " ")
     return ""
 
 
 def _is_password_name(name: str) -> bool:
-    found = NAME.search(name.replace(" ", "_"))
+    found = re.search(NAME, name.replace(" ", "_"))
     return bool(found and not found["weak"])
 
 
@@ -331,14 +330,14 @@ pypi- r8_ rdme_ re_ rk_ rnd_ rubygems_ sb_secret_ sbp_ secret_ sgp_ sha256~ ship
 sntry sq0 sqa_ sqp_ squ_ tfp_ tgp_v1_ tskey- whsec_ xai- xapp- xkeysib- xox ya29.
 """)
 TELEGRAM, TELEGRAM_OFFSETS = ":AA", (8, 9, 10)
-DISCORD, DISCORD_OFFSETS = lazy_pattern(r"\.(?=[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27})"), (24, 25, 26, 27, 28)
+DISCORD, DISCORD_OFFSETS = re.compile(r"\.(?=[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27})"), (24, 25, 26, 27, 28)
 # The same of names, in lower case; what ends in `key` begins with whose it is.
 NAME_BEGINS = _words("""
 auth bearer contrase credential jwt kennwort key mot nonce otp pass pin pwd salt secret senha signature token
 密码 密碼 口令 密钥 密鑰 令牌 пароль パスワード 비밀번호
 """)
 KEY, OWNER_LENGTH = "key", 11
-OWNER = lazy_pattern(
+OWNER = re.compile(
     r"(?:api|access|account|app|auth|client|deploy|encryption|license|master|private|service|shared|signing|ssh|storage"
     r"|webhook)[_-]?\Z"
 )
@@ -389,7 +388,7 @@ def find_words(low: str) -> set[str]:
 
 
 def find_tokens(text: str, words: Collection[str] | None = None) -> list[re.Match[str]]:
-    """What TOKEN.finditer would find. `words` are those of the text, if they are known."""
+    """What `re.finditer(TOKEN, text)` would find. `words` are those of the text, if they are known."""
     places: set[int] = set()
     for begin in TOKEN_BEGINS:  # a plain loop: it runs for every text that is kept
         if (words is None or begin.lower() in words) and begin in text:
@@ -398,13 +397,13 @@ def find_tokens(text: str, words: Collection[str] | None = None) -> list[re.Matc
         places |= {at - back for at in _positions(text, TELEGRAM) for back in TELEGRAM_OFFSETS}
     for dot in DISCORD.finditer(text):
         places |= {dot.start() - back for back in DISCORD_OFFSETS}
-    return _matches(TOKEN, text, places) if places else []
+    return _matches(re.compile(TOKEN), text, places) if places else []
 
 
 def find_names(text: str, low: str | None, words: Collection[str] | None = None) -> list[re.Match[str]]:
-    """What NAME.finditer would find. `low` is the same text, folded; `words` are those of it, if they are known."""
+    """What `re.finditer(NAME, text)` would find. `low` is the text, folded; `words` are those of it, if known."""
     if low is None:
-        return list(NAME.finditer(text))
+        return list(re.finditer(NAME, text))
     places: set[int] = set()
     for begin in NAME_BEGINS:
         if begin in low if words is None else begin in words:
@@ -412,7 +411,7 @@ def find_names(text: str, low: str | None, words: Collection[str] | None = None)
     if KEY in low:
         owners = (OWNER.search(low, max(0, at - OWNER_LENGTH), at) for at in _positions(low, KEY))
         places |= {owner.start() for owner in owners if owner}
-    return _matches(NAME, text, places) if places else []
+    return _matches(re.compile(NAME), text, places) if places else []
 
 
 def _matches(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> list[re.Match[str]]:

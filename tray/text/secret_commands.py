@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from tray.lazy_pattern import lazy_pattern
-
 # One argument: a word or a quoted text. Variables, placeholders, masks and options are not secrets.
 _ARG = (
     r"(?P<q>\\{0,15}[\"'])?(?![$<%{*-]|\[masked)"
@@ -14,7 +12,7 @@ _ARG = (
 _WORD = r"(?:\\{0,15}[\"'])?[\w.@/:+-]{1,128}(?:\\{0,15}[\"'])?"  # an argument that is passed over
 _NO_PORT = r"(?![0-9]{1,5}(?![^\s]))(?![0-9]{1,5}:)"
 COMMAND_LENGTH = 2000  # characters of a command that are searched for secrets
-COMMAND_END = lazy_pattern(r"[\n;|]|&&|\\{1,15}n")
+COMMAND_END = re.compile(r"[\n;|]|&&|\\{1,15}n")
 
 
 def _option(names: str, *, attached: bool = False, arg: str = _ARG) -> str:
@@ -33,8 +31,8 @@ _HTTP_AUTH = rf"(?<!\S)(?:-a|--auth)[\s=]{{1,4}}[\w.@-]{{1,64}}:{_ARG}"
 
 # Options and arguments that hold a secret: a word of the command, its program (and subcommand), the argument. Each
 # command is searched up to its end.
-COMMANDS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
-    (word, lazy_pattern(rf"(?<![\w.-])(?:{program})(?![\w-])"), lazy_pattern(argument))
+COMMANDS: tuple[tuple[str, str, str], ...] = tuple(
+    (word, rf"(?<![\w.-])(?:{program})(?![\w-])", argument)
     for word, program, argument in (
         ("mysql", r"mysql\w*", _option("-p", attached=True)),
         ("maria", r"mariadb(?:-\w+)?|mariabackup", _option("-p", attached=True)),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tray.lazy_pattern import lazy_pattern
-
 # Where a token may begin: not inside a word, unless the "word" is the end of an escape (\n, \u003d, %3D, \033[1;31m).
 _START = (
     r"(?:(?<![A-Za-z0-9_-])|(?<=/bot)|(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-Fa-f]{2})"
@@ -101,9 +99,7 @@ TOKENS: Mapping[str, str] = {
 }
 # With what any of them begins: most places of a text are passed over at a glance.
 TOKEN_STARTS = "[0-9ACEFGHLMNOPSabcdefghiklnoprstwxy]"
-TOKEN = lazy_pattern(
-    f"(?={TOKEN_STARTS}){_START}(?:{'|'.join(f'(?P<{kind}>{shape})' for kind, shape in TOKENS.items())})"
-)
+TOKEN = f"(?={TOKEN_STARTS}){_START}(?:{'|'.join(f'(?P<{kind}>{shape})' for kind, shape in TOKENS.items())})"
 
 _QUOTE = r"\\{0,15}[\"'`]"  # JSON in JSON in JSON: each level doubles the backslashes, and adds one
 _IS = rf"(?:(?:{_QUOTE})?\s{{0,4}}[:=]\s{{0,4}}(?:{_QUOTE})?|{_QUOTE}\s{{0,4}},\s{{0,4}}{_QUOTE})"
@@ -112,38 +108,36 @@ _PEM_BODY = (
 )
 
 # Each has the secret in its group `value`, and words in lower case without any of which it need not be tried.
-SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
+SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "private key",
         ("private",),
-        lazy_pattern(rf"(?P<value>-----BEGIN [A-Z0-9 ]{{0,40}}PRIVATE KEY[A-Z ]{{0,10}}-----{_PEM_BODY})"),
+        rf"(?P<value>-----BEGIN [A-Z0-9 ]{{0,40}}PRIVATE KEY[A-Z ]{{0,10}}-----{_PEM_BODY})",
     ),
     (
         "private key",
         ("private-lines",),
-        lazy_pattern(r"Private-Lines: [0-9]{1,4}(?P<value>(?:\s|\\[nr])++[A-Za-z0-9+/=\s\\]++)"),
+        r"Private-Lines: [0-9]{1,4}(?P<value>(?:\s|\\[nr])++[A-Za-z0-9+/=\s\\]++)",
     ),
-    ("url password", ("://",), lazy_pattern(r"://[^\s/@:\"'<>]{0,256}:(?P<value>[^\s/\"'<>]{1,512})@")),
-    ("url password", ("://",), lazy_pattern(rf"://(?P<value>{_W}{{20,256}}+)@")),
+    ("url password", ("://",), r"://[^\s/@:\"'<>]{0,256}:(?P<value>[^\s/\"'<>]{1,512})@"),
+    ("url password", ("://",), rf"://(?P<value>{_W}{{20,256}}+)@"),
     (
         "webhook",
         ("hooks.slack.com",),
-        lazy_pattern(r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<value>[A-Za-z0-9/_-]{16,})"),
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<value>[A-Za-z0-9/_-]{16,})",
     ),
-    ("webhook", ("/webhooks/",), lazy_pattern(rf"/api/webhooks/[0-9]{{6,24}}/(?P<value>{_W}{{30,}})")),
+    ("webhook", ("/webhooks/",), rf"/api/webhooks/[0-9]{{6,24}}/(?P<value>{_W}{{30,}})"),
     (
         "signature",
         ("sig=", "signature="),
-        lazy_pattern(
-            r"[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature)=(?P<value>[A-Za-z0-9%+/=_-]{16,})", re.I
-        ),
+        r"(?i)[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature)=(?P<value>[A-Za-z0-9%+/=_-]{16,})",
     ),
-    ("azure", ("q~",), lazy_pattern(rf"{_START}(?P<value>[\w~.]{{3}}[0-9]Q~[\w~.-]{{31,34}})")),
-    ("terraform", (".atlasv1.",), lazy_pattern(rf"(?P<value>[A-Za-z0-9]{{14}}\.atlasv1\.{_W}{{40,80}})")),
+    ("azure", ("q~",), rf"{_START}(?P<value>[\w~.]{{3}}[0-9]Q~[\w~.-]{{31,34}})"),
+    ("terraform", (".atlasv1.",), rf"(?P<value>[A-Za-z0-9]{{14}}\.atlasv1\.{_W}{{40,80}})"),
     (
         "netrc password",
         ("machine",),
-        lazy_pattern(
+        (
             r"machine\s{1,8}\S{1,256}(?:\s|\\n){1,8}login(?:\s|\\n){1,8}\S{1,256}?(?:\s|\\n){1,8}password(?:\s|\\n){1,8}"
             r"(?P<value>(?:(?!\\n)[^\s\"']){1,256})"
         ),
@@ -151,46 +145,38 @@ SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "pgpass",
         ("pgpass",),
-        lazy_pattern(
-            r"(?<![\w.])[\w.*-]{1,128}:(?:[0-9]{1,5}|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:(?P<value>[^\s\"'\\:]{1,256})"
-        ),
+        r"(?<![\w.])[\w.*-]{1,128}:(?:[0-9]{1,5}|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:(?P<value>[^\s\"'\\:]{1,256})",
     ),
     (
         "sql password",
         ("password", "identified"),
-        lazy_pattern(
-            r"\b(?:password(?:\s{1,4}for\s{1,4}[^\s=]{1,128}\s{0,4}=)?|identified(?:\s{1,4}with\s{1,4}[\w'\"]{1,64})?\s{1,4}(?:by|as)(?:\s{1,4}(?:password|values))?)"
-            r"(?:\s{1,4}|\s{0,4}\(\s{0,4})(?P<q>\\{0,15}['\"])(?!\[masked)(?P<value>(?:(?!(?P=q))[^\n]){1,256})(?P=q)",
-            re.I,
+        (
+            r"(?i)\b(?:password(?:\s{1,4}for\s{1,4}[^\s=]{1,128}\s{0,4}=)?|identified(?:\s{1,4}with\s{1,4}[\w'\"]{1,64})?\s{1,4}(?:by|as)(?:\s{1,4}(?:password|values))?)"
+            r"(?:\s{1,4}|\s{0,4}\(\s{0,4})(?P<q>\\{0,15}['\"])(?!\[masked)(?P<value>(?:(?!(?P=q))[^\n]){1,256})(?P=q)"
         ),
     ),
     (
         "xml password",
         ("value=",),
-        lazy_pattern(
-            r"(?:key|name|type)=\\{0,15}\"[^\"\n]{0,64}?(?:password|passwd|pwd|secret|token)\\{0,15}\"\s{1,8}value=\\{0,15}\"(?!\[masked)"
-            r"(?P<value>[^\"\\\n]{1,256})",
-            re.I,
+        (
+            r"(?i)(?:key|name|type)=\\{0,15}\"[^\"\n]{0,64}?(?:password|passwd|pwd|secret|token)\\{0,15}\"\s{1,8}value=\\{0,15}\"(?!\[masked)"
+            r"(?P<value>[^\"\\\n]{1,256})"
         ),
     ),
     (
         "chpasswd",
         ("chpasswd",),
-        lazy_pattern(
-            r"(?<![\w.-])[\w.-]{1,64}:(?!\$)(?P<value>[^\s\"'|\\]{1,256})(?:\\{0,15}[\"'])?\s{0,4}\|\s{0,4}(?:sudo\s{1,4}(?:-\S{1,8}\s{1,4}){0,4})?chpasswd"
-        ),
+        r"(?<![\w.-])[\w.-]{1,64}:(?!\$)(?P<value>[^\s\"'|\\]{1,256})(?:\\{0,15}[\"'])?\s{0,4}\|\s{0,4}(?:sudo\s{1,4}(?:-\S{1,8}\s{1,4}){0,4})?chpasswd",
     ),
     (
         "chpasswd",
         ("chpasswd",),
-        lazy_pattern(
-            r"chpasswd[^\n\\]{0,64}<<-?\s{0,4}[\"'\\]{0,2}\w{1,32}[\"']?(?:\n|\\n)\s{0,8}[\w.-]{1,64}:(?P<value>[^\s\"'\\]{1,256})"
-        ),
+        r"chpasswd[^\n\\]{0,64}<<-?\s{0,4}[\"'\\]{0,2}\w{1,32}[\"']?(?:\n|\\n)\s{0,8}[\w.-]{1,64}:(?P<value>[^\s\"'\\]{1,256})",
     ),
     (
         "piped password",
         ("stdin", "sudo", "with-token", "passphrase-fd", "secret", "login -", "insert"),
-        lazy_pattern(
+        (
             r"\b(?:echo|printf)\s{1,4}(?:-\w{1,2}\s{1,4}){0,2}(?:\\{0,15}[\"']%s(?:\\{1,15}n)?\\{0,15}[\"']\s{1,4})?"
             r"(?P<q>\\{0,15}[\"'])?(?![$<%{*-]|\[masked)(?P<value>(?(q)(?:(?!(?P=q))[^\n]){1,256}|[^\s\"'\\;|&<>()]{1,256}))(?(q)(?P=q))"
             r"\s{0,4}\|[^\n|;]{0,160}?(?:--password-stdin|--stdin\b|sudo\s(?:-\w{1,4}\s){0,3}-\w{0,4}S|--with-token|--passphrase-fd|stdin\b"
@@ -200,47 +186,38 @@ SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "curl password",
         ("-u",),
-        lazy_pattern(
-            r"\s(?:-u|--user)[\s=]\s{0,4}[\"']?(?![+$])[^\s:\"'@/]{1,128}:(?!\d{1,7}(?![^\s]))(?P<value>(?![$%])[^\s\"'\\]{3,512})"
-        ),
+        r"\s(?:-u|--user)[\s=]\s{0,4}[\"']?(?![+$])[^\s:\"'@/]{1,128}:(?!\d{1,7}(?![^\s]))(?P<value>(?![$%])[^\s\"'\\]{3,512})",
     ),
     (
         "authorization",
         ("bearer",),
-        lazy_pattern(r"[Bb]earer(?:\s|%20|\+){1,4}(?P<value>(?=[A-Za-z._~+/=-]*+[0-9])[A-Za-z0-9._~+/=-]{12,})"),
+        r"[Bb]earer(?:\s|%20|\+){1,4}(?P<value>(?=[A-Za-z._~+/=-]*+[0-9])[A-Za-z0-9._~+/=-]{12,})",
     ),
     (
         "authorization",
         ("authorization",),
-        lazy_pattern(
-            rf"authorization{_IS}"
-            r"(?P<value>(?:(?:bearer|basic|token|digest|apikey|negotiate|aws4-hmac-sha256)\s++[^\r\n\"'\\]{4,}|[^\s\"'\\]*[0-9][^\s\"'\\]*))",
-            re.I,
+        (
+            rf"(?i)authorization{_IS}"
+            r"(?P<value>(?:(?:bearer|basic|token|digest|apikey|negotiate|aws4-hmac-sha256)\s++[^\r\n\"'\\]{4,}|[^\s\"'\\]*[0-9][^\s\"'\\]*))"
         ),
     ),
     (
         "authorization",
         ("auth",),
-        lazy_pattern(
-            rf"\bauth\s?[=:]\s?[\w.]{{0,32}}\(\s{{0,4}}{_QUOTE}[^\n\"'\\]{{1,128}}{_QUOTE},\s{{0,4}}{_QUOTE}(?P<value>[^\n\"'\\]{{1,256}})"
-        ),
+        rf"\bauth\s?[=:]\s?[\w.]{{0,32}}\(\s{{0,4}}{_QUOTE}[^\n\"'\\]{{1,128}}{_QUOTE},\s{{0,4}}{_QUOTE}(?P<value>[^\n\"'\\]{{1,256}})",
     ),
     (
         "cookie",
         ("cookie",),
-        lazy_pattern(
-            rf"cookie{_IS}(?P<value>[^\s=;,\"'\\:]{{1,256}}=[^\r\n\"'\\]++)",
-            re.I,
-        ),
+        rf"(?i)cookie{_IS}(?P<value>[^\s=;,\"'\\:]{{1,256}}=[^\r\n\"'\\]++)",
     ),
     (
         "seed phrase",
         ("seed", "mnemonic", "phrase", "words"),
-        lazy_pattern(
-            r"(?:seed|mnemonic|phrase|words)(?:\W{0,4}[:=]|[^\w\n]{0,3}\sis\b|\W?\")[^\w]{0,6}"
+        (
+            r"(?i)(?:seed|mnemonic|phrase|words)(?:\W{0,4}[:=]|[^\w\n]{0,3}\sis\b|\W?\")[^\w]{0,6}"
             r"(?P<value>(?:[a-z]{3,8}[ ,]{1,2}){11}(?:(?:[a-z]{3,8}[ ,]{1,2}){3}){0,4}?[a-z]{3,8})"
-            r"(?![ ,]{1,2}[a-z]|[a-z])",
-            re.I,
+            r"(?![ ,]{1,2}[a-z]|[a-z])"
         ),
     ),
 )
@@ -301,10 +278,10 @@ _BARE = (
 )
 NAMES = rf"(?P<strong>{_STRONG})|(?P<bare>{_BARE})|(?P<weak>{_WEAK})"
 NAME_STARTS = "[abcdejklmnopstw][acehilnoprstuw]"
-NAME = lazy_pattern(rf"(?={NAME_STARTS}|[^\x00-\x7f])(?:{NAMES})", re.I)
-TAIL = lazy_pattern(r"[A-Za-z0-9_.-]{0,64}")
+NAME = rf"(?i)(?={NAME_STARTS}|[^\x00-\x7f])(?:{NAMES})"
+TAIL = re.compile(r"[A-Za-z0-9_.-]{0,64}")
 # What a name goes on with when it speaks about a secret without holding one: token_count, secretName, tokenizer.
-CLEAN_TAIL = lazy_pattern(
+CLEAN_TAIL = re.compile(
     r"s?[_.-]?(?:count|limit|usage|len|type|name|path|file|ur[il]|expir|ttl|max|min|budget|polic|ref|field|format|hint|require"
     r"|enabled|id\b|at\b|scheme|rotat|endpoint|manager|store|size|version|age\b|status|used|per|total|window|iz|ary|less"
     r"|method|mode|provider|source|column|label|prompt|length|strength|reset|class|error|help|or\b|ors\b|ent|z\b|n\b)",
@@ -315,21 +292,21 @@ _TYPE = (
     r"(?:\??:[^\S\n]{0,4}|[^\S\n])(?i:(?:[\w.]{1,24}\[|&(?:'[a-z]{1,16} )?)?(?:secret)?(?:str|string|bytes)\]?\??"
     rf"(?: \| (?:none|null|undefined))?)[^\S\n]{{0,4}}(?==[^\S\n]{{0,8}}(?:SecretStr\()?{_QUOTE})"
 )
-SEPARATOR = lazy_pattern(
+SEPARATOR = re.compile(
     rf"(?:{_QUOTE}\]?)?(?:{_TYPE})?[^\S\n]{{0,8}}(?P<sign>>(?=[^<>\n]{{1,512}}</)|:=|=>|=(?!=)|:(?![:/])|[\uff1a是为]|%3[Dd])[^\S\n]{{0,8}}(?:[|>][-+]?[^\S\n]{{0,4}}(?:\n|\\{{1,15}}n)\s{{1,32}})?"
     rf"(?:(?:SecretStr\(|[bru@])(?={_QUOTE}))?"
 )
-QUOTED_VALUE = lazy_pattern(
+QUOTED_VALUE = re.compile(
     r"(?P<quote>(?P<depth>\\{0,15})(?P<sign>[\"'`]))"
     r"(?P<value>(?:(?P=depth)(?P=depth)\\(?P=sign)|(?!(?P=quote))(?:\\.|[^\n\\])){1,8192})"
 )
-BARE_VALUE = lazy_pattern(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`,;&<>(){}\[\]]){1,8192})")
-ENV_VALUE = lazy_pattern(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`]){1,8192})")
-FLAG = lazy_pattern(r"[^\S\n]{1,4}(?!-)")
+BARE_VALUE = re.compile(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`,;&<>(){}\[\]]){1,8192})")
+ENV_VALUE = re.compile(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`]){1,8192})")
+FLAG = re.compile(r"[^\S\n]{1,4}(?!-)")
 _GAP = r"(?:\s|\\{1,15}n){0,32}"
 # What comes before a name, and what leads from it to a text: `fill("#password", "x")`, `env.DB_PASSWORD || "x"`.
 LEADS = tuple(
-    (lazy_pattern(rf"(?:{before})\s*[^,;{{)\n]*\Z", re.I), lazy_pattern(rf"{lead}{_GAP}(?={_QUOTE})"))
+    (re.compile(rf"(?:{before})\s*[^,;{{)\n]*\Z", re.I), re.compile(rf"{lead}{_GAP}(?={_QUOTE})"))
     for before, lead in (
         (r"\.(?:fill|type)\(", r"[\"'`\]\\]{1,40}\)?\s{0,4},"),
         (r"(?:env|\benviron\.get|\benv\.fetch|\bsetdefault|\bdefine)\(", rf"{_QUOTE}\s{{0,4}},"),
@@ -337,13 +314,13 @@ LEADS = tuple(
     )
 )
 # The same whatever is before the name: `name: X\n value: x`, `get("#password").fill("x")`, `setPassword("x")`.
-BESIDE = lazy_pattern(
+BESIDE = re.compile(
     rf"(?:{_QUOTE}\s{{0,4}},|(?:{_QUOTE})?(?:\n|\\{{1,15}}n)){_GAP}(?:{_QUOTE})?value(?:{_QUOTE})?\s{{0,4}}[:=]\s{{0,4}}"
     rf"|[\"'`\]\\]{{1,40}}\)\.(?:fill|type|send_?[kK]eys|setValue|press_?[sS]equentially)\(\s{{0,4}}(?={_QUOTE})"
     rf"|(?:(?<=set_password)|(?<=setPassword))\((?={_QUOTE})"
 )
-MASK = lazy_pattern(r"\[masked [\w .-]{1,40} [0-9a-f]{12}\]")
-CLEAN_VALUE = lazy_pattern(
+MASK = re.compile(r"\[masked [\w .-]{1,40} [0-9a-f]{12}\]")
+CLEAN_VALUE = re.compile(
     r"(?:true|false|null|none|nil|undefined|yes|no|on|off|ok|passed|failed|success|required|optional|missing|invalid|expired|unknown|empty|redacted|hidden|(?:secret)?(?:str|string|bytes)|int|bool"
     r"|number|any|object|text|include|same-origin|omit|inherit|read|write|bearer|basic|password|passwd|pwd|passphrase|(?:request)?credentials?|api_?key|user|input|expected|got|token|secret|value|default|auto|and|the|is|not|was|for|must|should"
     r"|\*+|x{3,}|\.{3,}|…|<[^=]{0,80}>?|\$[({]{0,2}[\w.:?-]{0,80}[)}]{0,2}|\{\{[^=]{0,80}|%[({]\w{0,40}[)}]?s?|%[sdr]"
@@ -352,4 +329,4 @@ CLEAN_VALUE = lazy_pattern(
     r"|file:[^=]{0,200}|your[-_ ][\w-]{0,80})[.!?]?",
     re.I | re.S,
 )
-PLAIN_VALUE = lazy_pattern(r"[A-Za-z_.\-/]{1,23}|[0-9.,%]{1,19}|[A-Z_]+|-?[0-9.]+[a-z]{0,2}|0x[0-9A-Fa-f]{1,16}")
+PLAIN_VALUE = re.compile(r"[A-Za-z_.\-/]{1,23}|[0-9.,%]{1,19}|[A-Z_]+|-?[0-9.]+[a-z]{0,2}|0x[0-9A-Fa-f]{1,16}")

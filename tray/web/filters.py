@@ -52,7 +52,7 @@ class DecisionFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 def parse(query: Mapping[str, str]) -> DecisionFilter:
     """The filter of an address; words that no filter has do not count, nor does a verdict that does not exist."""
-    named = {name: query.get(name, "").strip()[:MAX_LENGTH] for name in DecisionFilter.__dataclass_fields__}
+    named = {name: query.get(name, "").strip()[:MAX_LENGTH] for name in DecisionFilter.__struct_fields__}
     if named["verdict"] not in VERDICTS:
         named["verdict"] = ""
     return DecisionFilter(**named)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import msgspec
 
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
+from tray.engine.replay import ReplayComparison
 from tray.engine.user_questions import UserQuestion
 from tray.model.decision import Record
 from tray.model.form import Answers
@@ -17,9 +18,6 @@ from tray.model.session import Session
 from tray.store.copies import Copies
 from tray.store.journal import Journal
 from tray.store.stats import Statistics
-
-if TYPE_CHECKING:
-    from tray.engine.replay import ReplayComparison
 
 
 class PageSetting(msgspec.Struct, frozen=True, kw_only=True):

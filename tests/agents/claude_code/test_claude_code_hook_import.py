@@ -12,7 +12,8 @@ from connect.sites import Person, tree
 
 from tray.agents.claude_code.hook_import import IMPORTER
 from tray.agents.connection import Plan, Site
-from tray.app import build_catalog, open_stores
+from tray.app import open_stores
+from tray.app.catalogs import build_catalog
 from tray.approvals.consent import Consent
 from tray.cli import agents
 from tray.connect import hook_import

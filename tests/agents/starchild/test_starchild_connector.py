@@ -20,7 +20,7 @@ from tray.agents.registry import AGENTS
 from tray.connect import connectors
 from tray.edit.yaml_edit import append, remove
 from tray.errors import HooktrayError
-from tray.strict import load_yaml
+from tray.strict.yaml_reader import load_yaml
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 

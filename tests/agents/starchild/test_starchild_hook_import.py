@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
-from tray.strict import load_yaml
+from tray.strict.yaml_reader import load_yaml
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 

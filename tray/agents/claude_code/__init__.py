@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tray.agents import wire
+from tray.agents import forms, wire
 from tray.agents.agent import (
     Agent,
     FormFormat,
@@ -21,10 +21,9 @@ from tray.agents.agent import (
     options_of,
     part,
 )
-from tray.agents.claude_code import events
+from tray.agents.claude_code import conditions, events
 from tray.agents.claude_code.protocol import NAME, PROTOCOL, SETTINGS
 from tray.agents.claude_shape.shape import DEFAULT_CAN
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Rewrite, Target
 from tray.model.event import Event, EventKind
 from tray.model.form import Answers, Form
@@ -42,8 +41,6 @@ def _read_form(event: Event) -> Form | None:
     """Claude Code asks for permission to ask; with the answers in the tool's input it asks no more."""
     if event.kind is not EventKind.PERMISSION_REQUEST or event.tool is None or event.tool.name != QUESTION_TOOL:
         return None
-    from tray.agents import forms  # few events are questions
-
     return forms.read(event.tool.input.get("questions"), multiple="multiSelect")
 
 
@@ -55,8 +52,6 @@ def _fill_form(event: Event, answers: Answers) -> Rewrite:
 
 
 def _is_condition_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) -> bool:
-    from tray.agents.claude_code import conditions
-
     return conditions.is_met(match, event, names, search)
 
 
@@ -83,7 +78,7 @@ AGENT = Agent(
     marks=Marks(
         is_alike=wire.has_texts("hook_event_name", "session_id", "transcript_path", "cwd", capital="hook_event_name"),
         is_certain=_is_certain,
-        event_names=lazy_pattern(r"[A-Z]\w*"),
+        event_names=re.compile(r"[A-Z]\w*"),
     ),
     rules=HookRules(
         deduplicated=True,
@@ -106,12 +101,12 @@ AGENT = Agent(
     presence_variable="CLAUDE_CLIENT_PRESENCE_FILE",
     variables=frozenset({"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR"}),
     starters=frozenset({"claude", "npx"}),
-    headless=lazy_pattern(r"-p|--print"),
-    headless_marks={"CLAUDE_CODE_ENTRYPOINT": lazy_pattern(r"sdk-.+|.+-github-action")},
+    headless=re.compile(r"-p|--print"),
+    headless_marks={"CLAUDE_CODE_ENTRYPOINT": re.compile(r"sdk-.+|.+-github-action")},
     off_options=frozenset({"--bare", "--restricted", "--safe-mode", "--setting-sources", "--settings"}),
     off_variables=frozenset({"CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SIMPLE"}),
-    without_hooks=lazy_pattern("disableAllHooks"),
-    adds_plugins=lazy_pattern(
+    without_hooks=re.compile("disableAllHooks"),
+    adds_plugins=re.compile(
         r"^--plugin-(?:dir|url)\b|^plugins?\n(?:marketplace\n)?(?:add|enable|i|install|update)$"
         r"|^/plugins? (?:marketplace )?(?:add|enable|i|install)\b",  # as a prompt
         re.MULTILINE,
@@ -119,24 +114,24 @@ AGENT = Agent(
     home_variable=SETTINGS.variable,
     protected=(
         ProtectedFiles(
-            kind=SETTING, pattern=lazy_pattern(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")
+            kind=SETTING, pattern=re.compile(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")
         ),
         ProtectedFiles(
-            kind="a plugin's hooks", pattern=lazy_pattern(r".*/\.claude/plugins(?:/.*)?/hooks(?:/.*|\.json)")
+            kind="a plugin's hooks", pattern=re.compile(r".*/\.claude/plugins(?:/.*)?/hooks(?:/.*|\.json)")
         ),
-        ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(rf".*/\.claude{MODS}")),
-        ProtectedFiles(kind=PLUGIN_FOLDER, pattern=lazy_pattern(r".*/\.claude/skills(?:/[^/]+)?"), asks=True),
-        ProtectedFiles(kind=PLUGIN_FOLDER, pattern=lazy_pattern(r".*/\.claude-plugin(?:/.*)?"), asks=True),
-        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/managed-settings(?:\.d/.*|\.json)")),
+        ProtectedFiles(kind=PLUGIN, pattern=re.compile(rf".*/\.claude{MODS}")),
+        ProtectedFiles(kind=PLUGIN_FOLDER, pattern=re.compile(r".*/\.claude/skills(?:/[^/]+)?"), asks=True),
+        ProtectedFiles(kind=PLUGIN_FOLDER, pattern=re.compile(r".*/\.claude-plugin(?:/.*)?"), asks=True),
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/managed-settings(?:\.d/.*|\.json)")),
     ),
     protected_in_home=(
-        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r"(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
-        ProtectedFiles(kind="a plugin's hooks", pattern=lazy_pattern(r"/plugins(?:/.*)?/hooks(?:/.*|\.json)")),
-        ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(f"/*{MODS}")),
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r"(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
+        ProtectedFiles(kind="a plugin's hooks", pattern=re.compile(r"/plugins(?:/.*)?/hooks(?:/.*|\.json)")),
+        ProtectedFiles(kind=PLUGIN, pattern=re.compile(f"/*{MODS}")),
     ),
     shell_texts=ShellTexts(
-        files=lazy_pattern(r"(?=.*\.md\Z).*/\.claude/(?:.*/)?(?:agents|commands|skills)/.+"),
-        lines=lazy_pattern(r"!`[^`\n]+`|^```!|^hooks\s*:", re.MULTILINE),
+        files=re.compile(r"(?=.*\.md\Z).*/\.claude/(?:.*/)?(?:agents|commands|skills)/.+"),
+        lines=re.compile(r"!`[^`\n]+`|^```!|^hooks\s*:", re.MULTILINE),
     ),
     settings_files=(
         ".claude/settings.json",

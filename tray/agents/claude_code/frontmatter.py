@@ -11,6 +11,7 @@ hooks:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,11 @@ from tray.agents.claude_code.settings_hooks import READER
 from tray.agents.protocol import agent_events
 from tray.errors import ConfigError
 from tray.files import user_file
-from tray.lazy_pattern import lazy_pattern
 from tray.reading.entries import SourceHooks, SourceReader
-from tray.strict import load_yaml
+from tray.strict.yaml_reader import load_yaml
 
-DELIMITER = lazy_pattern(r"---[ \t]*")
-KEY = lazy_pattern(r"(name|hooks)[ \t]*:(\s|\Z)")
+DELIMITER = re.compile(r"---[ \t]*")
+KEY = re.compile(r"(name|hooks)[ \t]*:(\s|\Z)")
 SIZE = 4 * 1024 * 1024  # bytes of a skill
 SKILL = "SKILL.md"
 COMMANDS = "commands"

@@ -9,16 +9,14 @@ import re
 
 import msgspec
 
-from tray.lazy_pattern import lazy_pattern
-
 SHELLS = frozenset({"Bash", "PowerShell"})
 EDITORS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 READERS = frozenset({"Glob", "Grep", "LS", "NotebookRead", "Read"})
 # A rule for Edit is about every tool that edits files, one for Read about every one that reads them.
 GROUPS = {"Edit": EDITORS, "Read": READERS}
 FILES = EDITORS | READERS
-RULE = lazy_pattern(r"(?P<tool>[A-Za-z_][\w.*-]*)(?:\((?P<argument>.*)\))?", re.DOTALL)
-SPECIAL = lazy_pattern(r"(\\.|\*)", re.DOTALL)
+RULE = re.compile(r"(?P<tool>[A-Za-z_][\w.*-]*)(?:\((?P<argument>.*)\))?", re.DOTALL)
+SPECIAL = re.compile(r"(\\.|\*)", re.DOTALL)
 
 
 class PermissionRule(msgspec.Struct, frozen=True):

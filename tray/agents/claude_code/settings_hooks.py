@@ -23,7 +23,7 @@ from tray.files import user_file
 from tray.model.hook import Action, AsyncMode, Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader
 from tray.settings import invalid_value
-from tray.strict import load_json
+from tray.strict.json_reader import load_json
 
 NEVER_FAILS = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})  # onFailure has no effect there
 IF_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied")

@@ -16,7 +16,8 @@ from tray.errors import ConfigError
 from tray.files import user_file
 from tray.reading.entries import SourceHooks, SourceReader, unreadable_source
 from tray.settings import invalid_value
-from tray.strict import Document, load_json
+from tray.strict.document import Document
+from tray.strict.json_reader import load_json
 
 MANIFEST = Path(".claude-plugin") / "plugin.json"
 DEFAULT_FILE = "hooks/hooks.json"

@@ -24,16 +24,15 @@ from tray.agents.agent import (
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import DEFAULT_CAN, ClaudeShape
-from tray.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from tray.agents.claude_shape.connector import ShapedConnector
     from tray.agents.claude_shape.settings_hooks import ShapedReader
 
-CAPITALISED = lazy_pattern(r"[A-Z]\w*")
+CAPITALISED = re.compile(r"[A-Z]\w*")
 # `gemini extensions install URL`, and that of its fork.
-ADDS_EXTENSIONS = lazy_pattern(r"^extensions?\n(?:enable|install|link|update)$", re.MULTILINE)
-UNCAPITALISED = lazy_pattern(r"[a-z][A-Za-z]*")
+ADDS_EXTENSIONS = re.compile(r"^extensions?\n(?:enable|install|link|update)$", re.MULTILINE)
+UNCAPITALISED = re.compile(r"[a-z][A-Za-z]*")
 
 
 def claude_shaped(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -12,9 +12,6 @@ from tray.agents.claude_shape import rewrites
 from tray.agents.claude_shape.shape import BEHAVIORS, FORM_ACTIONS, WORDS, ClaudeShape, Exit2, Types
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind
-
-if TYPE_CHECKING:
-    from typing import Any
 
 REQUEST_KEYS: Mapping[str, Types] = {  # by behavior; the keys of the other behavior are unknown keys
     "allow": {"updatedInput": (dict,), "updatedPermissions": (list,)},

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from msgspec.structs import replace
 
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Event
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def output_from_text(tool: str, input: Mapping[str, Any], text: str) -> Mapping[str, str]:

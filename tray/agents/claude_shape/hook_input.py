@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import outputs, tools, wire
 from tray.agents.claude_shape.shape import MESSAGE_KEYS, STOPS, TOPIC_WORDS, ClaudeShape
 from tray.model.event import Event, EventKind
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def event_name(shape: ClaudeShape, event: Event) -> str:

@@ -8,17 +8,15 @@ Out: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 import msgspec
 
 from tray.agents import outputs, wire
+from tray.agents.claude_shape import answers, hook_input, samples
 from tray.agents.claude_shape.shape import FORM_ACTIONS, ClaudeShape
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
-
-if TYPE_CHECKING:
-    from typing import Any
 
 PERMISSION_WORDS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "deny"}
 RULES = "updatedPermissions"  # the extra that is beside an allow
@@ -164,29 +162,19 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
     # What follows is for command hooks, which few events have.
 
     def hook_event_name(self, event: Event) -> str:
-        from tray.agents.claude_shape import hook_input
-
         return hook_input.event_name(self.shape, event)
 
     def stdin(self, event: Event) -> bytes:
-        from tray.agents.claude_shape import hook_input
-
         return hook_input.stdin(self.shape, event)
 
     def environment(self, event: Event) -> Mapping[str, str]:
-        from tray.agents.claude_shape import hook_input
-
         return hook_input.environment(self.shape, event)
 
     def read(self, event: Event, result: Result) -> HookOutput:
-        from tray.agents.claude_shape import answers, hook_input
-
         return answers.read(self.shape, event, result, hook_input.event_name(self.shape, event))
 
     def sample(self, name: str) -> bytes:
         """A synthetic payload. Raises KeyError for an event without one."""
-        from tray.agents.claude_shape import samples
-
         return samples.sample(self.shape, name)
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import outputs, tools, wire
 from tray.agents.claude_shape.shape import ClaudeShape
 from tray.model.decision import Rewrite, Target
 from tray.model.event import Event, EventKind, Tool
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def rewrite(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import tools, wire
 from tray.agents.claude_shape.shape import ClaudeShape
 from tray.model.event import EventKind
-
-if TYPE_CHECKING:
-    from typing import Any
 
 HOME = "/home/dev/project"
 SESSION = "3f0c2a51-7d1e-4b7a-9c52-5d0d0f6f2b11"

@@ -8,15 +8,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 import msgspec
 
 from tray.agents.agent import ProtectedFiles
-from tray.lazy_pattern import lazy_pattern
-
-if TYPE_CHECKING:
-    from typing import Any
 
 DEFAULT_TIMEOUT = 600.0  # seconds
 
@@ -65,13 +61,13 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
 
     def protected(self, agent: str) -> tuple[ProtectedFiles, ...]:
         """The file in any home or project; `agent` is what people call it."""
-        return (ProtectedFiles(kind=self._kind(agent), pattern=lazy_pattern(f".*/{re.escape(self.path.lower())}")),)
+        return (ProtectedFiles(kind=self._kind(agent), pattern=re.compile(f".*/{re.escape(self.path.lower())}")),)
 
     def protected_in_home(self, agent: str) -> tuple[ProtectedFiles, ...]:
         """The file in the folder that the environment names."""
         if not self.variable:
             return ()
-        return (ProtectedFiles(kind=self._kind(agent), pattern=lazy_pattern(f"/+{re.escape(self.name)}")),)
+        return (ProtectedFiles(kind=self._kind(agent), pattern=re.compile(f"/+{re.escape(self.name)}")),)
 
     @property
     def path_words(self) -> tuple[str, ...]:

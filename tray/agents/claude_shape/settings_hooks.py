@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
@@ -18,16 +19,16 @@ from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape
 from tray.agents.protocol import agent_events
 from tray.files import user_file
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.settings import invalid_value
-from tray.strict import Document, load_json, relax
+from tray.strict.document import Document
+from tray.strict.json_reader import load_json, relax
 
 PLUGIN_FILES = frozenset({"hooks.json"})  # where plugins declare hooks, often without the key around them
 SIZE = 4 * 1024 * 1024  # bytes of a settings file
-LIST_OF_NAMES = lazy_pattern(r"[A-Za-z0-9_\-, |]*")
+LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
 class HandlerOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,16 +5,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import msgspec
 
 from tray.agents.agent import AnswerWords
 from tray.model.decision import Target, Verdict
 from tray.model.event import Capability, EventKind, EventSpec
-
-if TYPE_CHECKING:
-    from typing import Any
 
 Types = Mapping[str, tuple[type, ...]]  # the JSON types that a field may have
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from tray.agents.agent import ENVELOPE, Agent, Marks, NativeTool, Payload, ProtectedFiles, part
 from tray.agents.cline import protocol
 from tray.agents.cline.protocol import EVENTS, ID, NAME, SHELL
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 FILE = {"file_path": ("path",)}
@@ -41,10 +42,8 @@ AGENT = Agent(
     envelope=ENVELOPE
     | {"clineVersion", "hookName", "parent_agent_id", "sessionContext", "taskId", "userId", "workspaceInfo"}
     | {"workspaceRoots"},
-    protected=(
-        ProtectedFiles(kind=f"a hook of {NAME}", pattern=lazy_pattern(r".*/\.cline(?:rules)?/hooks(?:/.*)?")),
-    ),
-    protected_in_home=(ProtectedFiles(kind=f"a hook of {NAME}", pattern=lazy_pattern(r"/+hooks(?:/.*)?")),),
+    protected=(ProtectedFiles(kind=f"a hook of {NAME}", pattern=re.compile(r".*/\.cline(?:rules)?/hooks(?:/.*)?")),),
+    protected_in_home=(ProtectedFiles(kind=f"a hook of {NAME}", pattern=re.compile(r"/+hooks(?:/.*)?")),),
     settings_files=(".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse"),
     path_words=("cline", "hooks"),
     keeps_call_ids=True,

@@ -10,15 +10,12 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import lenient, outputs, tools, wire
 from tray.agents.agent import AnswerWords
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
-
-if TYPE_CHECKING:
-    from typing import Any
 
 ID = "cline"
 NAME = "Cline"

@@ -14,7 +14,7 @@ from tray.edit.file_changes import read_state
 from tray.files import file_head
 from tray.model.hook import Command
 from tray.reading.entries import SourceHooks, SourceReader
-from tray.strict import Document
+from tray.strict.document import Document
 
 EXPECTED = f"name a folder that holds {', '.join(EVENTS)}"
 NAMES = {name.lower(): name for name in EVENTS}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
 from tray.agents import wire
@@ -18,12 +20,11 @@ from tray.agents.agent import (
 )
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.codex.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.lazy_pattern import lazy_pattern
 
 ROLLOUT = "rollout-"
 SETTING = f"a hook setting of {NAME}"
 # What runs hooks and what its user trusts, what brings or stops hooks, and what lets a tool reach them.
-GUARDED = lazy_pattern(
+GUARDED = re.compile(
     r"(?i)hook|plugin|marketplace|feature|trust|approval|sandbox|permission|^profile$|managed|shell_environment_policy"
 )
 
@@ -71,26 +72,24 @@ AGENT: Agent = replace(
         ),
         programs=frozenset({"codex"}),
         variables=frozenset({"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"}),
-        without_hooks=lazy_pattern(
+        without_hooks=re.compile(
             r"^(?:-c|--config=)?(?:features\.)?hooks\b[^=]*=|^(?:--disable=)?hooks$"  # `--disable hooks`
         ),
         protected=(
             # Its trust in hooks is in config.toml.
-            ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/\.codex/(?:[^/]+\.)?config\.toml")),
-            ProtectedFiles(
-                kind="a plugin's hooks", pattern=lazy_pattern(r".*/\.codex/plugins(?:/.*)?/hooks(?:/.*)?")
-            ),
-            ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/codex/requirements\.toml")),
+            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/\.codex/(?:[^/]+\.)?config\.toml")),
+            ProtectedFiles(kind="a plugin's hooks", pattern=re.compile(r".*/\.codex/plugins(?:/.*)?/hooks(?:/.*)?")),
+            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/codex/requirements\.toml")),
         ),
     ),
-    headless=lazy_pattern(r"exec"),
+    headless=re.compile(r"exec"),
     trusts_each_entry=True,
     keeps_call_ids=True,
     matcher_names={"apply_patch": ("Edit", "Write")},
     also_does={"apply_patch": ("Write",)},
     protected_in_home=(
         *SETTINGS.protected_in_home(NAME),
-        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r"/+(?:[^/]+\.)?config\.toml")),
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:[^/]+\.)?config\.toml")),
     ),
     guarded_members={"*config.toml": GUARDED},
     settings_files=(".codex/hooks.json", ".codex/config.toml", ".codex/plugins/one/hooks/hooks.json"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,9 @@ from tray.agents.codex.source import CONFIG, STATE, read_config, switched_off
 from tray.agents.connection import Site
 from tray.agents.native_runs import declared_in
 from tray.edit.file_changes import resolve_links
-from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Command, Hook
 
-WORD_BEGIN = lazy_pattern(r"(?<!^)(?=[A-Z])")
+WORD_BEGIN = re.compile(r"(?<!^)(?=[A-Z])")
 NO_MATCHER = frozenset({"Stop", "UserPromptSubmit"})  # these ignore a matcher, and so does their hash
 CONTEXT_LIMIT = 2500  # tokens, for an entry that names no limit
 SHORT_EVENTS = frozenset(event for event, spec in EVENTS.items() if spec.timeout == SHORT)

@@ -15,7 +15,7 @@ from tray.edit import toml_edit
 from tray.files import user_file
 from tray.model.hook import Command
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader
-from tray.strict import Document
+from tray.strict.document import Document
 
 CONFIG = "config.toml"
 STATE = "state"  # of [hooks]: what its user trusts

@@ -20,7 +20,6 @@ from tray.agents.agent import (
 from tray.agents.copilot_cli import hook_format, protocol
 from tray.agents.copilot_cli.events import AGENT as ID
 from tray.agents.copilot_cli.events import EVENTS, UNCONNECTED_EVENTS
-from tray.lazy_pattern import lazy_pattern
 
 HOOK = "a hook file of Copilot CLI"
 SETTING = "a setting of Copilot CLI"
@@ -84,7 +83,7 @@ AGENT = Agent(
         is_sender=_is_sender,
         yields=True,
         is_alike=_is_sender,
-        event_names=lazy_pattern(r"[A-Z]\w*|userPromptTransformed"),
+        event_names=re.compile(r"[A-Z]\w*|userPromptTransformed"),
         variables=("COPILOT_CLI",),
     ),
     rules=HookRules(
@@ -95,29 +94,29 @@ AGENT = Agent(
     programs=frozenset({"copilot"}),
     variables=frozenset({"COPILOT_AGENT_SESSION_ID"}),
     starters=frozenset({"copilot"}),
-    headless=lazy_pattern(r"-p|--prompt(=.*)?"),
-    without_hooks=lazy_pattern(r"disableAllHooks"),
+    headless=re.compile(r"-p|--prompt(=.*)?"),
+    without_hooks=re.compile(r"disableAllHooks"),
     envelope=ENVELOPE | {"sessionId", "transcriptPath"},
     home_variable="COPILOT_HOME",
     protected=(
         ProtectedFiles(
-            kind=HOOK, pattern=lazy_pattern(r".*/\.copilot(?:/hooks(?:/.*)?)?|.*/\.github/hooks(?:/.*\.json)?")
+            kind=HOOK, pattern=re.compile(r".*/\.copilot(?:/hooks(?:/.*)?)?|.*/\.github/hooks(?:/.*\.json)?")
         ),
         ProtectedFiles(
             kind=SETTING,
-            pattern=lazy_pattern(
+            pattern=re.compile(
                 r".*/\.copilot/(?:settings|config)\.json|.*/\.github/copilot/settings(?:\.local)?\.json"
             ),
         ),
         ProtectedFiles(
-            kind=SETTING, pattern=lazy_pattern(r"(?:/etc/github-copilot|.*/github/copilot)/policy\.d(?:/.*)?")
+            kind=SETTING, pattern=re.compile(r"(?:/etc/github-copilot|.*/github/copilot)/policy\.d(?:/.*)?")
         ),
     ),
     protected_in_home=(
-        ProtectedFiles(kind=HOOK, pattern=lazy_pattern(r"/+hooks(?:/.*)?")),
-        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r"/+(?:settings|config)\.json")),
+        ProtectedFiles(kind=HOOK, pattern=re.compile(r"/+hooks(?:/.*)?")),
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:settings|config)\.json")),
     ),
-    guarded_members={"*/.github/hooks/*.json": lazy_pattern("hook", re.IGNORECASE)},
+    guarded_members={"*/.github/hooks/*.json": re.compile("hook", re.IGNORECASE)},
     settings_files=(".copilot/hooks/guard.json", ".copilot/settings.json", ".github/hooks/guard.json"),
     path_words=("copilot", "hook", "settings"),
     unconnected_events=frozenset(UNCONNECTED_EVENTS),

@@ -6,16 +6,13 @@ A hook finds the keys of the form that it was registered for: its input has thos
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import lenient, outputs, tools, wire
 from tray.agents.agent import AnswerWords
 from tray.agents.copilot_cli.events import AGENT, EVENTS, TRANSFORMED
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind
-
-if TYPE_CHECKING:
-    from typing import Any
 
 OWN_NAMES: Mapping[EventKind, str] = {spec.kind: name for name, spec in EVENTS.items()}
 # Other agents' events under the name whose answers have the nearest meaning; the rest have their canonical name.

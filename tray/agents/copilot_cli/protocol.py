@@ -16,7 +16,7 @@ https://docs.github.com/en/copilot/reference/hooks-reference and https://code.vi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import outputs, wire
 from tray.agents.copilot_cli import samples
@@ -26,9 +26,6 @@ from tray.agents.copilot_cli.hook_format import read as read
 from tray.agents.copilot_cli.hook_format import stdin as stdin
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Target, Verdict
 from tray.model.event import Event, RelayRequest, Tool
-
-if TYPE_CHECKING:
-    from typing import Any
 
 PERMISSIONS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "deny"}
 BLOCKED = frozenset({"PostToolUse", "Stop", "SubagentStop", "UserPromptSubmit"})  # by {"decision": "block"}

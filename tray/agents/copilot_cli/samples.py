@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import wire
-
-if TYPE_CHECKING:
-    from typing import Any
 
 SESSION = "00e79b32-68c4-4096-904e-65ac961c0a63"
 CWD = "/home/dev/project"

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import sys
@@ -18,13 +19,13 @@ from tray.agents.copilot_cli.events import AGENT, EVENTS, NAMES
 from tray.agents.protocol import agent_events
 from tray.errors import ConfigError
 from tray.files import user_file
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import AgentEvents
 from tray.model.hook import Action, Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem, unreadable_source
 from tray.reading.http_hooks import http_action, local_url_problem
 from tray.settings import invalid_value
-from tray.strict import Document, load_json
+from tray.strict.document import Document
+from tray.strict.json_reader import load_json
 
 SIZE = 4 * 1024 * 1024  # bytes of a file
 TIMEOUT = 30.0  # seconds, of a hook that names none
@@ -33,7 +34,7 @@ EXPECTED = "name a file of hooks or a folder of them, such as ~/.copilot/hooks"
 EVENT_HINT = 'write {"hooks": {"preToolUse": […]}}'
 ENTRY_HINT = 'write [{"type": "command", "bash": "./guard.sh"}]'
 ALL_TOOLS = frozenset({"", "*", "**"})  # matchers, of events under Claude Code's names
-LIST_OF_TOOLS = lazy_pattern(r"[\w-]+(\|[\w-]+)*")
+LIST_OF_TOOLS = re.compile(r"[\w-]+(\|[\w-]+)*")
 # An HTTP hook there must be encrypted; the agent protects the answer on its way.
 ENCRYPTED_EVENTS = frozenset({"PermissionRequest", "PreToolUse"})
 SHELL_KEYS = ("powershell", "command") if sys.platform == "win32" else ("bash", "command")

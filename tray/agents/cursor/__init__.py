@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tray.agents import wire
 from tray.agents.agent import (
     ENVELOPE,
@@ -17,7 +19,6 @@ from tray.agents.agent import (
 from tray.agents.claude_shape import UNCAPITALISED
 from tray.agents.cursor import hook_format, protocol
 from tray.agents.cursor.events import EVENTS, EXTRA_CAN, ID, NAME, SHELL, UNCONNECTED_EVENTS
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 HOOK = f"a hook file of {NAME}"
@@ -63,9 +64,9 @@ AGENT = Agent(
     off_variables=frozenset({"CURSOR_CONFIG_DIR"}),
     envelope=ENVELOPE | {"cursor_version", "generation_id", "model", "workspace_roots"},
     protected=(
-        ProtectedFiles(kind=HOOK, pattern=lazy_pattern(r".*/\.cursor(?:/hooks\.json|/hooks(?:/.*)?)?")),
+        ProtectedFiles(kind=HOOK, pattern=re.compile(r".*/\.cursor(?:/hooks\.json|/hooks(?:/.*)?)?")),
         ProtectedFiles(
-            kind=HOOK, pattern=lazy_pattern(r"(?:/etc|.*/application support|.*/programdata)/cursor/hooks\.json")
+            kind=HOOK, pattern=re.compile(r"(?:/etc|.*/application support|.*/programdata)/cursor/hooks\.json")
         ),
     ),
     settings_files=(".cursor/hooks.json", ".cursor/hooks/guard.sh"),

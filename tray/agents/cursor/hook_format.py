@@ -6,16 +6,13 @@ A hook finds the keys of the event that it was declared for: its input has those
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import lenient, outputs, tools, wire
 from tray.agents.agent import AnswerWords
 from tray.agents.cursor.events import EVENTS, ID, PERMISSION_EVENTS, SHELL, UNCONNECTED_EVENTS
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, Tool
-
-if TYPE_CHECKING:
-    from typing import Any
 
 OWN_NAMES: Mapping[EventKind, str] = {
     spec.kind: name for name, spec in EVENTS.items() if name not in UNCONNECTED_EVENTS

@@ -11,7 +11,7 @@ https://cursor.com/docs/hooks
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import wire
 from tray.agents.cursor import samples
@@ -21,9 +21,6 @@ from tray.agents.cursor.hook_format import read as read
 from tray.agents.cursor.hook_format import stdin as stdin
 from tray.model.decision import Answer, Decision, Target, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
-
-if TYPE_CHECKING:
-    from typing import Any
 
 PERMISSIONS = {Verdict.ASK: "ask", Verdict.DENY: "deny"}
 ALLOW = {"permission": "allow"}

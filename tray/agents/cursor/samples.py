@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import wire
-
-if TYPE_CHECKING:
-    from typing import Any
 
 SESSION = "668320d2-2fd8-4888-b33c-2a466fec86e7"
 CWD = "/home/dev/project"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
 from tray.agents import wire
@@ -18,7 +20,6 @@ from tray.agents.agent import (
 )
 from tray.agents.claude_shape import ADDS_EXTENSIONS, CAPITALISED, claude_shaped
 from tray.agents.gemini_cli.protocol import EVENTS, NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 SETTING = f"a setting of {NAME}"
@@ -84,13 +85,13 @@ AGENT = replace(
         ),
         programs=frozenset({"gemini"}),
         variables=frozenset({"GEMINI_CLI"}),
-        without_hooks=lazy_pattern("hooksConfig"),
+        without_hooks=re.compile("hooksConfig"),
         protected=(
-            ProtectedFiles(kind="an extension", pattern=lazy_pattern(r".*/\.gemini/extensions(?:/.*)?")),
+            ProtectedFiles(kind="an extension", pattern=re.compile(r".*/\.gemini/extensions(?:/.*)?")),
             ProtectedFiles(
-                kind=SETTING, pattern=lazy_pattern(r".*/\.gemini(?:/\.env|/trusted(?:_hooks|folders)\.json)?")
+                kind=SETTING, pattern=re.compile(r".*/\.gemini(?:/\.env|/trusted(?:_hooks|folders)\.json)?")
             ),
-            ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/gemini-?cli/(?:settings|system-defaults)\.json")),
+            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/gemini-?cli/(?:settings|system-defaults)\.json")),
         ),
     ),
     off_options=frozenset({"--no-hooks"}),
@@ -98,8 +99,8 @@ AGENT = replace(
         {"GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_TRUST_WORKSPACE"}
     ),
     adds_plugins=ADDS_EXTENSIONS,
-    shell_texts=ShellTexts(files=lazy_pattern(r".*/\.gemini/commands/.+"), lines=lazy_pattern(r"!\{")),
-    headless=lazy_pattern(r"-p|--prompt(=.*)?"),
+    shell_texts=ShellTexts(files=re.compile(r".*/\.gemini/commands/.+"), lines=re.compile(r"!\{")),
+    headless=re.compile(r"-p|--prompt(=.*)?"),
     home_variable="GEMINI_CLI_HOME",
     extra_can={"BeforeTool": Capability.ASK},
     settings_files=(".gemini/settings.json", ".gemini/extensions/guard/gemini-extension.json"),

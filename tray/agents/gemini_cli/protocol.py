@@ -9,7 +9,7 @@ Out: {"decision":"deny","reason":"no"}; {"hookSpecificOutput":{"hookEventName":"
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -19,9 +19,6 @@ from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import REWRITE_KEYS, ClaudeShape, Exit2, RefusalStyle, Types
 from tray.model.decision import HookOutput, Result, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, Tool
-
-if TYPE_CHECKING:
-    from typing import Any
 
 ID = "gemini-cli"
 NAME = "Gemini CLI"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tray.agents.agent import (
     ENVELOPE,
     Agent,
@@ -14,7 +16,6 @@ from tray.agents.agent import (
 )
 from tray.agents.google_antigravity import hook_format, protocol
 from tray.agents.google_antigravity.hook_format import EVENTS, ID, NAME, TOOL_EVENTS, UNCONNECTED_EVENTS
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 FILE = {"file_path": ("TargetFile",)}
@@ -72,7 +73,7 @@ AGENT = Agent(
     protected=(
         ProtectedFiles(
             kind=f"a hook setting of {NAME}",
-            pattern=lazy_pattern(r".*/\.gemini/config(?:/hooks\.json)?|.*/\.agents/hooks\.json"),
+            pattern=re.compile(r".*/\.gemini/config(?:/hooks\.json)?|.*/\.agents/hooks\.json"),
         ),
     ),
     settings_files=(".gemini/config/hooks.json", ".agents/hooks.json"),

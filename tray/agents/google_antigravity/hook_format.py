@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import lenient, tools, wire
 from tray.agents.agent import AnswerWords
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
-
-if TYPE_CHECKING:
-    from typing import Any
 
 ID = "antigravity"
 NAME = "Antigravity"

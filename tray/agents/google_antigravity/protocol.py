@@ -10,7 +10,7 @@ Before a tool, any other byte refuses the call: `{}`, text, an exit code. An `al
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -22,9 +22,6 @@ from tray.agents.google_antigravity.hook_format import read as read
 from tray.agents.google_antigravity.hook_format import stdin as stdin
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
-
-if TYPE_CHECKING:
-    from typing import Any
 
 NEUTRAL: Mapping[str, bytes] = {
     "PostInvocation": b"{}",

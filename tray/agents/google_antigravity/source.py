@@ -17,7 +17,7 @@ from tray.files import user_file
 from tray.model.hook import Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.settings import invalid_value
-from tray.strict import load_json
+from tray.strict.json_reader import load_json
 
 SIZE = 4 * 1024 * 1024  # bytes of a file
 EXPECTED = "name a file of named hooks, such as ~/.gemini/config/hooks.json"

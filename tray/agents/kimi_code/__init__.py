@@ -10,7 +10,6 @@ from tray.agents import wire
 from tray.agents.agent import HookRules, Marks, NativeTool, Payload, part
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.kimi_code.protocol import ANSWERS, CLIENT, CLIENTS, NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 PATH = {"file_path": ("path",)}
@@ -48,7 +47,7 @@ AGENT = replace(
     default_can=Capability.DENY,
     keeps_call_ids=True,
     answers=ANSWERS,
-    guarded_members={"*/.kimi-code/config.toml": lazy_pattern("hooks", re.IGNORECASE)},
+    guarded_members={"*/.kimi-code/config.toml": re.compile("hooks", re.IGNORECASE)},
     connector=part("tray.agents.kimi_code.connector"),
     reader=part("tray.agents.kimi_code.source"),
     importer=part("tray.agents.kimi_code.hook_import:IMPORTER"),

@@ -9,7 +9,7 @@ Out: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -20,9 +20,6 @@ from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, PayloadKeys, RefusalStyle
 from tray.model.decision import Answer, Decision, HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest
-
-if TYPE_CHECKING:
-    from typing import Any
 
 ID = "kimi-code"
 NAME = "Kimi Code"

@@ -13,7 +13,7 @@ from tray.agents.protocol import agent_events
 from tray.edit import toml_edit
 from tray.files import user_file
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
-from tray.strict import Document
+from tray.strict.document import Document
 
 EXPECTED = f"name a settings file of {NAME}, such as ~/{SETTINGS.path}"
 

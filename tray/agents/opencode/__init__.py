@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tray.agents import forms
 from tray.agents.agent import (
     Agent,
@@ -17,7 +19,6 @@ from tray.agents.agent import (
 from tray.agents.claude_shape import CAPITALISED
 from tray.agents.claude_shape.shape import DEFAULT_CAN
 from tray.agents.opencode.protocol import EVENTS, ID, MARK, NAME, PROTOCOL
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Rewrite, Target
 from tray.model.event import Event, EventKind
 from tray.model.form import Answers, Form
@@ -76,7 +77,7 @@ AGENT = Agent(
     programs=frozenset({"opencode"}),
     variables=frozenset({"OPENCODE", "OPENCODE_CLIENT", "OPENCODE_PID"}),
     starters=frozenset({"opencode"}),
-    headless=lazy_pattern(r"run"),
+    headless=re.compile(r"run"),
     keeps_call_ids=True,
     off_options=frozenset({"--pure"}),
     off_variables=frozenset(
@@ -84,14 +85,14 @@ AGENT = Agent(
     ),
     home_variable="OPENCODE_CONFIG_DIR",
     protected=(
-        ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(r".*/\.?opencode/plugins?(?:/.*)?")),
-        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/opencode\.jsonc?|.*/opencode/(?:config|tui)\.jsonc?")),
+        ProtectedFiles(kind=PLUGIN, pattern=re.compile(r".*/\.?opencode/plugins?(?:/.*)?")),
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/opencode\.jsonc?|.*/opencode/(?:config|tui)\.jsonc?")),
     ),
     protected_in_home=(
-        ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(r"/+plugins?(?:/.*)?")),
-        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r"/+(?:opencode|config|tui)\.jsonc?")),
+        ProtectedFiles(kind=PLUGIN, pattern=re.compile(r"/+plugins?(?:/.*)?")),
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:opencode|config|tui)\.jsonc?")),
     ),
-    shell_texts=ShellTexts(files=lazy_pattern(r".*/\.?opencode/commands?/.+\.md"), lines=lazy_pattern(r"!`[^`\n]+`")),
+    shell_texts=ShellTexts(files=re.compile(r".*/\.?opencode/commands?/.+\.md"), lines=re.compile(r"!`[^`\n]+`")),
     settings_files=(
         ".config/opencode/plugins/hooktray.js",
         ".opencode/plugin/own.ts",

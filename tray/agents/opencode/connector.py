@@ -17,14 +17,13 @@ from tray.agents.connection import PROBE_EVENT, EntryContent, Plan, RelayEntry, 
 from tray.agents.opencode.protocol import EVENTS, ID, MARK, NAME
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.errors import HooktrayError
-from tray.lazy_pattern import lazy_pattern
 
 PLUGIN = Path(__file__).parent / "plugin.js"
 FILE = Path("plugins", "hooktray.js")
 SCOPES = ("user", "project")
 MODE = 0o600
-RELAY_LINE = lazy_pattern(rb"^const RELAY = (\[.*\])$", re.MULTILINE)
-LIMITS_LINE = lazy_pattern(rb"^const LIMITS = \{\}", re.MULTILINE)
+RELAY_LINE = re.compile(rb"^const RELAY = (\[.*\])$", re.MULTILINE)
+LIMITS_LINE = re.compile(rb"^const LIMITS = \{\}", re.MULTILINE)
 HEAD = b"// Hooktray's plugin for OpenCode"  # how the file begins, whatever was changed behind it
 RESTART_HINT = f"Sessions of {NAME} take it up when they start."
 

@@ -10,7 +10,7 @@ What OpenCode makes of an answer is in `plugin.js`; measured with OpenCode 1.18.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -18,9 +18,6 @@ from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.shape import ClaudeShape, Types
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
-
-if TYPE_CHECKING:
-    from typing import Any
 
 ID = "opencode"
 NAME = "OpenCode"

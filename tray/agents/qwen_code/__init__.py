@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
 from tray.agents import wire
 from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles, ShellTexts, part
 from tray.agents.claude_shape import ADDS_EXTENSIONS, CAPITALISED, claude_shaped
 from tray.agents.qwen_code.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.lazy_pattern import lazy_pattern
 
 SETTING = f"a setting of {NAME}"
 # By Hooktray's name; `others` are names that earlier versions had.
@@ -82,11 +83,11 @@ AGENT = replace(
         ),
         programs=frozenset({"qwen"}),
         variables=frozenset({"QWEN_CODE", "QWEN_CODE_SESSION_ID", "QWEN_PROJECT_DIR"}),
-        without_hooks=lazy_pattern("disableAllHooks"),
+        without_hooks=re.compile("disableAllHooks"),
         protected=(
-            ProtectedFiles(kind="an extension", pattern=lazy_pattern(r".*/\.qwen/extensions(?:/.*)?")),
-            ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/\.qwen(?:/\.env|/trustedfolders\.json)?")),
-            ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/qwen-?code/(?:settings|system-defaults)\.json")),
+            ProtectedFiles(kind="an extension", pattern=re.compile(r".*/\.qwen/extensions(?:/.*)?")),
+            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/\.qwen(?:/\.env|/trustedfolders\.json)?")),
+            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/qwen-?code/(?:settings|system-defaults)\.json")),
         ),
     ),
     off_options=frozenset({"--bare", "--safe-mode"}),
@@ -94,8 +95,8 @@ AGENT = replace(
         {"QWEN_CODE_SAFE_MODE", "QWEN_CODE_SYSTEM_DEFAULTS_PATH", "QWEN_CODE_SYSTEM_SETTINGS_PATH"}
     ),
     adds_plugins=ADDS_EXTENSIONS,
-    shell_texts=ShellTexts(files=lazy_pattern(r".*/\.qwen/commands/.+"), lines=lazy_pattern(r"!\{")),
-    headless=lazy_pattern(r"-p|--prompt(=.*)?"),
+    shell_texts=ShellTexts(files=re.compile(r".*/\.qwen/commands/.+"), lines=re.compile(r"!\{")),
+    headless=re.compile(r"-p|--prompt(=.*)?"),
     keeps_call_ids=True,
     matcher_names=MATCHER_NAMES,
     settings_files=(".qwen/settings.json", ".qwen/extensions/guard/qwen-extension.json"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from tray.agents import wire
 from tray.agents.agent import Agent, HookRules, Marks, Payload, ProtectedFiles, part
 from tray.agents.shelley import hook_format, protocol
-from tray.lazy_pattern import lazy_pattern
 
 MOVED = ("/.config/shelley/hooks/", "/shelley-hooks/")
 
@@ -33,7 +34,7 @@ AGENT = Agent(
     rules=HookRules(text_counts=True, fails_to_refuse=True, only_rewrites_prompts=True, moved=MOVED),
     programs=frozenset({"shelley"}),
     variables=frozenset({"SHELLEY_CONVERSATION_ID"}),
-    protected=(ProtectedFiles(kind="Shelley's hooks", pattern=lazy_pattern(r".*/shelley/hooks(?:/.*)?")),),
+    protected=(ProtectedFiles(kind="Shelley's hooks", pattern=re.compile(r".*/shelley/hooks(?:/.*)?")),),
     settings_files=(".config/shelley/hooks/end-of-turn",),
     path_words=("hook",),
     probe_event="new-conversation",

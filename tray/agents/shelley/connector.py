@@ -6,6 +6,7 @@ hooktray.yaml that waits for approval like any other. `disconnect` puts it back.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,10 +18,9 @@ from tray.agents.shelley.hook_format import AGENT
 from tray.agents.shelley.protocol import EVENTS
 from tray.edit.file_changes import File, FileChange, FileState, Link, read_state
 from tray.errors import HooktrayError
-from tray.lazy_pattern import lazy_pattern
 
 FIXED_EVENTS = tuple(name for name in EVENTS if "/" not in name)
-COMMAND_NAME = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+COMMAND_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 ECHO_EVENT = "system-prompt"  # silence would end the conversation
 MODE = 0o755
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import lenient, outputs, tools, wire
 from tray.agents.agent import AnswerWords
 from tray.model.decision import HookOutput, Result, Rewrite, Target
 from tray.model.event import Event, EventKind
-
-if TYPE_CHECKING:
-    from typing import Any
 
 AGENT = "shelley"
 EXTRAS = ("cwd", "model", "slug")  # of a new conversation, besides its prompt

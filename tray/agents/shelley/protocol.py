@@ -9,7 +9,7 @@ a reason: failing is the only veto, it aborts what the hook was asked about.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import wire
 from tray.agents.shelley import hook_format
@@ -19,9 +19,6 @@ from tray.agents.shelley.hook_format import read as read
 from tray.agents.shelley.hook_format import stdin as stdin
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
-
-if TYPE_CHECKING:
-    from typing import Any
 
 CAN_REWRITE = Capability.DENY | Capability.REWRITE_PROMPT | Capability.CONTEXT  # context becomes part of the text
 EVENTS: Mapping[str, EventSpec] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,17 +13,16 @@ from tray.agents.protocol import agent_events
 from tray.agents.registry import AGENTS
 from tray.agents.shelley.hook_format import AGENT
 from tray.files import file_head
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import TYPED_KINDS, Capability
 from tray.model.hook import Command, Failure
 from tray.reading.entries import OWN_RELAY, RELAY_COMMAND, SourceHooks, SourceReader
-from tray.strict import Document
+from tray.strict.document import Document
 
 TIMEOUT = 30.0  # seconds, fixed
 NAMES = ("chat-message", "end-of-turn", "new-conversation", "system-prompt")
 SLASH = "slash"
 EXPECTED = f"name a folder that holds {', '.join(NAMES)} or {SLASH}/"
-COMMAND = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+COMMAND = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 SHIM_LINES = 3  # of the executable that `connect` writes
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from tray.agents import wire
 from tray.agents.agent import Agent, Marks, NativeTool, ProtectedFiles, part
 from tray.agents.starchild import hook_format, protocol
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 SETTING = "a hook setting of Starchild"
@@ -27,20 +28,20 @@ AGENT = Agent(
     protocol=protocol,
     answers=hook_format.ANSWERS,
     tools=TOOLS,
-    marks=Marks(is_alike=wire.has_texts("event", "session_id", "agent_id"), event_names=lazy_pattern(r"[a-z]\w*")),
+    marks=Marks(is_alike=wire.has_texts("event", "session_id", "agent_id"), event_names=re.compile(r"[a-z]\w*")),
     programs=frozenset({"starchild"}),
     variables=frozenset({"STARCHILD_SESSION_ID"}),
     protected=(
-        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/shell_hooks\.ya?ml")),
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/shell_hooks\.ya?ml")),
         # Its switch is in a file whose name many projects use for something else.
         ProtectedFiles(
             kind=SETTING,
-            pattern=lazy_pattern(r".*/config/agent\.ya?ml"),
+            pattern=re.compile(r".*/config/agent\.ya?ml"),
             beside=("shell_hooks.yaml", "shell_hooks.yml"),
         ),
     ),
     settings_files=("config/shell_hooks.yaml",),
-    guarded_members={"*/config/agent.y*ml": lazy_pattern("shell_hooks")},
+    guarded_members={"*/config/agent.y*ml": re.compile("shell_hooks")},
     path_words=("agent.y", "hook"),
     unnamed_event="pre_tool_call",
     trusts_each_entry=True,

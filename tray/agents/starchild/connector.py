@@ -31,7 +31,7 @@ from tray.agents.starchild.hook_format import AGENT
 from tray.agents.starchild.protocol import EVENTS
 from tray.edit.file_changes import File, FileChange, FileState
 from tray.edit.yaml_edit import append, items, remove
-from tray.strict import load_yaml
+from tray.strict.yaml_reader import load_yaml
 
 HOOKS_FILE = "shell_hooks.yaml"
 SWITCH_FILE = "agent.yaml"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import lenient, outputs, tools, wire
 from tray.agents.agent import AnswerWords
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind
-
-if TYPE_CHECKING:
-    from typing import Any
 
 AGENT = "starchild"
 # Other agents' events under the name whose answers are taken there; the rest have their canonical name.

@@ -8,7 +8,7 @@ Out: {"decision":"block","reason":"refusing destructive command"}
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import wire
 from tray.agents.starchild.hook_format import environment as environment
@@ -17,9 +17,6 @@ from tray.agents.starchild.hook_format import read as read
 from tray.agents.starchild.hook_format import stdin as stdin
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
-
-if TYPE_CHECKING:
-    from typing import Any
 
 CAN_REFUSE = Capability.DENY | Capability.NOTE
 # `connect` writes these. 20 s is the agent's default for a hook. Where it waits for the answer it is the most that it

@@ -21,7 +21,7 @@ from tray.model.hook import Command, Http
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.reading.http_hooks import http_action, local_url_problem
 from tray.settings import invalid_value
-from tray.strict import load_yaml
+from tray.strict.yaml_reader import load_yaml
 
 TIMEOUT = 20.0  # seconds
 TIMEOUT_LIMIT = 120.0

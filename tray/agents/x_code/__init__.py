@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tray.agents.agent import (
     Agent,
     HookRules,
@@ -13,7 +15,6 @@ from tray.agents.agent import (
     part,
 )
 from tray.agents.x_code import hook_format, protocol
-from tray.lazy_pattern import lazy_pattern
 
 PLUGIN = "a plugin of X-Code"
 # Its documentation has `path`, its source `filePath`.
@@ -59,7 +60,7 @@ AGENT = Agent(
     protocol=protocol,
     answers=hook_format.ANSWERS,
     tools=TOOLS,
-    marks=Marks(is_alike=_is_alike, event_names=lazy_pattern(r"[A-Z]\w*")),
+    marks=Marks(is_alike=_is_alike, event_names=re.compile(r"[A-Z]\w*")),
     rules=HookRules(
         sequential=True,
         exact_names=False,
@@ -76,11 +77,11 @@ AGENT = Agent(
     protected=(
         ProtectedFiles(
             kind=PLUGIN,
-            pattern=lazy_pattern(r".*/\.x-code/plugins(?:/.*)?/(?:hooks(?:/.*)?|hooks\.json|plugin\.json)"),
+            pattern=re.compile(r".*/\.x-code/plugins(?:/.*)?/(?:hooks(?:/.*)?|hooks\.json|plugin\.json)"),
         ),
-        ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(r".*/\.x-code(?:/plugins(?:\.json)?)?")),
+        ProtectedFiles(kind=PLUGIN, pattern=re.compile(r".*/\.x-code(?:/plugins(?:\.json)?)?")),
     ),
-    protected_in_home=(ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(r"/plugins(/.*)?/(hooks|plugin)\.json")),),
+    protected_in_home=(ProtectedFiles(kind=PLUGIN, pattern=re.compile(r"/plugins(/.*)?/(hooks|plugin)\.json")),),
     settings_files=(".x-code/plugins/hooks.json", ".x-code/plugins/plugin.json"),
     path_words=(".x-code", "hook", "plugins", "settings"),
     runs_own=part("tray.agents.x_code.connector:runs_own"),

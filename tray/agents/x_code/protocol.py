@@ -9,7 +9,7 @@ Out: {"decision":"deny","reason":"Editing prod config is forbidden"}
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tray.agents import outputs, wire
 from tray.agents.x_code.hook_format import hook_event_name as hook_event_name
@@ -17,9 +17,6 @@ from tray.agents.x_code.hook_format import read as read
 from tray.agents.x_code.hook_format import stdin as stdin
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
-
-if TYPE_CHECKING:
-    from typing import Any
 
 # 30 s is the most the agent allows (it refuses a plugin's hooks altogether above that): connect writes it.
 EVENTS: Mapping[str, EventSpec] = {

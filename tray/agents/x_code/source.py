@@ -20,7 +20,8 @@ from tray.model.event import EventKind
 from tray.model.hook import Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.settings import invalid_value
-from tray.strict import Document, load_json, relax
+from tray.strict.document import Document
+from tray.strict.json_reader import load_json, relax
 
 SIZE = 4 * 1024 * 1024  # bytes of a manifest
 TIMEOUT = 5000.0  # milliseconds

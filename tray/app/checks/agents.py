@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -13,9 +12,7 @@ from tray.app.agent_sites import recorded_sessions, unsupported_agents
 from tray.app.checks.agent_status import AgentStatus, agent_statuses
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
-
-if TYPE_CHECKING:
-    from tray.ipc.health import TrayHealth
+from tray.ipc.health import TrayHealth
 
 
 def check(context: CheckContext) -> Iterator[Finding]:

@@ -5,22 +5,20 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from tray.app import Stores, build_catalog, open_stores
+from tray.app import Stores, open_stores
+from tray.app.catalogs import build_catalog
 from tray.app.checks import agents, desktop_services, hooks, installation
 from tray.app.checks.context import CheckContext, build_context
 from tray.app.checks.finding import Cause, Finding, Health
 from tray.approvals.catalog import HookCatalog
 from tray.errors import HooktrayError, StoreError
 from tray.execution.process import RUN_VARIABLE
+from tray.ipc.health import TrayHealth
 from tray.language import count
 from tray.paths import Paths
-
-if TYPE_CHECKING:
-    from tray.ipc.health import TrayHealth
 
 NAMES_SHOWN = 4  # of hooks or agents with the same cause
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from tray.agents.connection import Site
 from tray.app import Stores
 from tray.app.agent_sites import hooks_in_question, site, working_folder
 from tray.approvals.catalog import HookCatalog
+from tray.ipc.health import TrayHealth
 from tray.paths import Paths
-
-if TYPE_CHECKING:
-    from tray.agents.connection import Site
-    from tray.ipc.health import TrayHealth
 
 
 class CheckContext(msgspec.Struct, frozen=True, kw_only=True):

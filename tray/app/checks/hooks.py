@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from tray.app import build_engine, confirmed_llm
+from tray.app import build_engine
+from tray.app.catalogs import confirmed_llm
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import APPROVALS, Cause, Finding, failing_names
 from tray.app.checks.samples import sample, sample_event

@@ -7,22 +7,21 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tray.app import Stores
+from tray.app.checks.checklist import own_findings, render, run_checks
+from tray.app.checks.context import CheckContext, build_context
+from tray.app.checks.finding import Finding
+from tray.app.checks.hooks import broken_hooks
 from tray.approvals.catalog import HookCatalog, HookState
 from tray.desktop.icon import Icon
 from tray.execution.command import BackgroundProcesses
+from tray.ipc.health import TrayHealth
 from tray.language import say
 from tray.paths import Paths
 from tray.store.journal import Journal
 from tray.text import printable
 from tray.threads import run_logged, start_thread
-
-if TYPE_CHECKING:
-    from tray.app.checks.context import CheckContext
-    from tray.app.checks.finding import Finding
-    from tray.ipc.health import TrayHealth
 
 REPORT = "doctor.txt"
 TYPED_SECONDS = 5.0  # that `/hooks doctor` takes at most; every agent waits longer for its answer
@@ -46,8 +45,6 @@ class LiveDoctor:
         states = self._catalog.states
         if states is self._examined:
             return
-        from tray.app.checks.hooks import broken_hooks
-
         self._examined = states
         self.broken = broken_hooks(self._context()) if states else frozenset()
 
@@ -60,8 +57,6 @@ class LiveDoctor:
 
         What takes longer goes on, and the next call returns it. So there is one such examination at a time.
         """
-        from tray.app.checks.checklist import render
-
         with self._typing:
             typed = self._typed = self._typed or _Examination(self._context(static=False))
         is_done = typed.wait(seconds)
@@ -73,8 +68,6 @@ class LiveDoctor:
 
     def report(self) -> Path:
         """All checks, written to a file."""
-        from tray.app.checks.checklist import render, run_checks
-
         path = self._paths.state / "reviews" / REPORT
         path.parent.mkdir(mode=0o700, exist_ok=True)
         health: TrayHealth = {"pid": os.getpid(), **self._health()}
@@ -83,8 +76,6 @@ class LiveDoctor:
         return path
 
     def _context(self, *, static: bool = True) -> CheckContext:
-        from tray.app.checks.context import build_context
-
         return build_context(self._paths, self._stores, self._catalog, None, static=static)
 
 
@@ -104,8 +95,6 @@ class _Examination:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
-        from tray.app.checks.checklist import own_findings
-
         for one in own_findings(self._context):
             self.found.append(one)
 

@@ -12,14 +12,13 @@ from tray.agents.registry import AGENTS, CANONICAL
 from tray.agents.tools import canonical, native, native_input, titles
 from tray.engine import trial
 from tray.errors import HooktrayError
-from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Event, Tool
 from tray.model.hook import Match
 from tray.store.ledger import ApprovedHook
 
-NAMES = lazy_pattern(r"[A-Za-z0-9_\-, |]*")
-WORDS = lazy_pattern(r"[\w ./:@=-]+")
-ANY = lazy_pattern(r"\.\*\??|\.\+|\[\^?[^\]]*\][*+]?|\\w[*+]?")
+NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
+WORDS = re.compile(r"[\w ./:@=-]+")
+ANY = re.compile(r"\.\*\??|\.\+|\[\^?[^\]]*\][*+]?|\\w[*+]?")
 SAMPLE_LIMIT = 64  # payloads that are looked at for one hook
 
 

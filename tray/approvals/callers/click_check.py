@@ -24,7 +24,6 @@ from tray.approvals.callers.person import (
     process_label,
 )
 from tray.language import phrase, say
-from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
 BROWSERS = word_set(
@@ -34,7 +33,7 @@ BROWSERS = word_set(
 # Processes of a browser that hold its connections; the browser itself is above them.
 BROWSER_PROCESSES = word_set("WebKitNetworkProcess WebKitWebProcess bwrap xdg-dbus-proxy")
 # Switches and variables with which another program controls a browser, or puts its own code into it.
-AUTOMATION_SWITCHES = lazy_pattern(
+AUTOMATION_SWITCHES = re.compile(
     r"(?:^|\s)(--?(?:headless|remote-debugging|remote-allow|enable-automation|automation|marionette|"
     r"load-and-launch-app|start-debugger-server|juggler|dump-dom|screenshot|repl|renderer-cmd-prefix|"
     r"utility-cmd-prefix|gpu-launcher)[\w-]*)",
@@ -43,10 +42,10 @@ AUTOMATION_SWITCHES = lazy_pattern(
 # Extensions are folders, separated by commas, up to the next switch. Debian's launcher names those of packages, and
 # gives the switch without `=` if there are none. Chromium shows its words joined by blanks, so an address may follow
 # the folders: a word after a comma is taken for a folder.
-EXTENSION_SWITCHES = lazy_pattern(
+EXTENSION_SWITCHES = re.compile(
     r"(?:^|\s)(--?(?:load-extension|disable-extensions-except))=(.*?)(?=\s--?[a-z]|\Z)", re.IGNORECASE | re.DOTALL
 )
-PACKAGED_EXTENSION = lazy_pattern(r"/usr/(?:(?:share|lib|lib64)/chromium(?:-browser)?/extensions|share/webext)/\S")
+PACKAGED_EXTENSION = re.compile(r"/usr/(?:(?:share|lib|lib64)/chromium(?:-browser)?/extensions|share/webext)/\S")
 AUTOMATION_VARIABLES = word_set(
     "MOZ_AUTOMATION MOZ_HEADLESS MOZ_MARIONETTE WEBKIT_INSPECTOR_HTTP_SERVER WEBKIT_INSPECTOR_SERVER"
 )

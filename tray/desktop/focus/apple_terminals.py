@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 
 from tray.desktop.focus.windows_of import FocusError, Raised, run
 from tray.execution.process_place import terminal_of
-from tray.lazy_pattern import lazy_pattern
 from tray.model.place import Place
 
-TTY = lazy_pattern(r"/dev/ttys\d{1,4}")
+TTY = re.compile(r"/dev/ttys\d{1,4}")
 # Only text that matched a strict form is put into a script.
 TERMINAL = """
 tell application "Terminal"

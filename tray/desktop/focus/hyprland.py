@@ -7,11 +7,10 @@ import re
 from collections.abc import Mapping
 
 from tray.desktop.focus.windows_of import FocusError, Raised, Window, ask, choose
-from tray.lazy_pattern import lazy_pattern
 from tray.model.place import Place
 
-ADDRESS = lazy_pattern(r"0x[0-9a-f]{1,16}")
-SIGNATURE = lazy_pattern(r"[\w.-]{1,100}", re.ASCII)
+ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
+SIGNATURE = re.compile(r"[\w.-]{1,100}", re.ASCII)
 
 
 def raise_window(place: Place, title: str, environment: Mapping[str, str]) -> Raised | None:

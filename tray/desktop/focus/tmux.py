@@ -10,15 +10,14 @@ import msgspec
 from tray.desktop.focus.windows_of import FocusError, is_own_socket, run
 from tray.execution.process_place import environment_of, processes_from
 from tray.language import say
-from tray.lazy_pattern import lazy_pattern
 from tray.model.place import Place, read_place
 
 PANE = "#{pane_pid} #{session_id} #{session_name}"
 CLIENT = "#{client_pid} #{session_id} #{client_activity} #{client_control_mode} #{client_tty}"
 SHOWN = "#{window_active}#{pane_active} #{?focus-events,on,off}"
 WATCHING = "#{client_pid} #{session_id} #{client_activity} #{client_flags} #{client_tty}"
-WATCHING_LINE = lazy_pattern(r"(\d{1,9}) (\$\d{1,9}) (\d{1,15}) ([\w,-]{1,200}) (/[!-~]{1,100})", re.ASCII)
-CLIENT_LINE = lazy_pattern(r"(\d{1,9}) (\$\d{1,9}) (\d{1,15}) 0 (/[!-~]{1,100})", re.ASCII)
+WATCHING_LINE = re.compile(r"(\d{1,9}) (\$\d{1,9}) (\d{1,15}) ([\w,-]{1,200}) (/[!-~]{1,100})", re.ASCII)
+CLIENT_LINE = re.compile(r"(\d{1,9}) (\$\d{1,9}) (\d{1,15}) 0 (/[!-~]{1,100})", re.ASCII)
 
 
 class TmuxClient(msgspec.Struct, frozen=True):

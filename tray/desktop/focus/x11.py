@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from Xlib import X, Xatom, Xutil, display, error, protocol  # type: ignore[import-untyped]
 from Xlib.ext import screensaver  # type: ignore[import-untyped]
@@ -14,39 +14,42 @@ from Xlib.protocol import rq  # type: ignore[import-untyped]
 from tray.desktop.focus.windows_of import FocusError, Raised, Window, choose
 from tray.model.place import Place
 
-if TYPE_CHECKING:
-    from typing import Protocol
 
-    class XProperty(Protocol):
-        value: Sequence[int]
+class XProperty(Protocol):
+    value: Sequence[int]
 
-    class XTree(Protocol):
-        parent: XWindow | int  # 0 for none
 
-    class XState(Protocol):
-        state: int
+class XTree(Protocol):
+    parent: XWindow | int  # 0 for none
 
-    class XWindow(Protocol):
-        id: int
 
-        def get_full_property(self, property: int, kind: int) -> XProperty | None: ...
-        def get_wm_name(self) -> str | bytes | None: ...
-        def get_wm_state(self) -> XState | None: ...
-        def map(self) -> object: ...
-        def query_tree(self) -> XTree: ...
-        def send_event(self, event: object, event_mask: int) -> object: ...
+class XState(Protocol):
+    state: int
 
-    class XScreenInfo(Protocol):
-        root: XWindow
 
-    class XDisplay(Protocol):
-        """What is used of a connection of python-xlib, which has no types."""
+class XWindow(Protocol):
+    id: int
 
-        def create_resource_object(self, kind: str, number: int) -> XWindow: ...
-        def has_extension(self, name: str) -> bool: ...
-        def intern_atom(self, name: str) -> int: ...
-        def screen(self) -> XScreenInfo: ...
-        def sync(self) -> object: ...
+    def get_full_property(self, property: int, kind: int) -> XProperty | None: ...
+    def get_wm_name(self) -> str | bytes | None: ...
+    def get_wm_state(self) -> XState | None: ...
+    def map(self) -> object: ...
+    def query_tree(self) -> XTree: ...
+    def send_event(self, event: object, event_mask: int) -> object: ...
+
+
+class XScreenInfo(Protocol):
+    root: XWindow
+
+
+class XDisplay(Protocol):
+    """What is used of a connection of python-xlib, which has no types."""
+
+    def create_resource_object(self, kind: str, number: int) -> XWindow: ...
+    def has_extension(self, name: str) -> bool: ...
+    def intern_atom(self, name: str) -> int: ...
+    def screen(self) -> XScreenInfo: ...
+    def sync(self) -> object: ...
 
 
 PAGER = 2  # the source of a request that a person made: window managers refuse the focus to others

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -22,18 +22,17 @@ from tray.notify.push.message import PIP, PushMessage, PushResult, PushStatus
 from tray.store import push_secrets
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     import apprise
     import requests
 
-    class PluginManager(Protocol):
-        """Apprise's loader of plugins, which has no types."""
 
-        module_path: str
+class PluginManager(Protocol):
+    """Apprise's loader of plugins, which has no types."""
 
-        def load_modules(self, path: str = ...) -> object: ...
-        def __contains__(self, schema: str) -> bool: ...
+    module_path: str
+
+    def load_modules(self, path: str = ...) -> object: ...
+    def __contains__(self, schema: str) -> bool: ...
 
 
 MEMORY_LIMIT = 1 << 30  # bytes of address space

@@ -1,0 +1,78 @@
+"""The tray's asyncio loop in its thread, and calls in it that are held back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+
+LONGEST_HOLD = 10.0  # seconds that a ThrottledCall waits after costly work, at most
+
+
+class LoopThread:
+    """One asyncio loop in one thread. `loop` takes work with call_soon_threadsafe or run_coroutine_threadsafe."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="loop", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Cancel the running tasks and join the thread, for 5 seconds each at most.
+
+        The caller is the thread that made this: on Windows only that one can take back the signals of the loop.
+        """
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(_cancel_all(), self.loop).result(5)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(5)
+        if not self._thread.is_alive():
+            self.loop.close()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+
+
+class ThrottledCall:
+    """Runs `work` at most once in so many seconds; of the calls in between, one runs when they are over."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, work: Callable[[], None], seconds: float) -> None:
+        self._loop = loop
+        self._work = work
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._free = 0.0  # when it may run again
+        self.waiting = False  # a call is due; one more request adds nothing
+
+    def request(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            left = self._free - now
+            if self.waiting:
+                return
+            self.waiting = left > 0
+            self._free = max(now, self._free) + self._seconds
+        if left > 0:
+            self._loop.call_soon_threadsafe(self._loop.call_later, left, self._run_late)
+        else:
+            self._work()
+
+    def record_cost(self, seconds: float) -> None:
+        """Delay the next call by 50 times the processor time of the last one, but by LONGEST_HOLD at most."""
+        with self._lock:
+            self._free = max(self._free, time.monotonic() + min(50 * seconds, LONGEST_HOLD))
+
+    def _run_late(self) -> None:
+        with self._lock:
+            self.waiting = False
+        self._work()
+
+
+async def _cancel_all() -> None:
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
