@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from tray.app import Stores, build_engine, open_stores
+from tray.app import Stores, open_stores
 from tray.app.catalogs import build_catalog, confirmed_llm
+from tray.app.engines import build_engine
 from tray.approvals.catalog import HookCatalog, HookState
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls, Undo

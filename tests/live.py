@@ -20,7 +20,7 @@ from plain import Plain
 from tray import relay
 from tray.app import open_stores
 from tray.app.catalogs import build_catalog
-from tray.app.reports import hook_rows
+from tray.app.hook_list import hook_rows
 from tray.cli import run_command
 from tray.engine.log_rows import log_row
 from tray.errors import IpcError

@@ -1,9 +1,10 @@
-"""The tray's asyncio loop in its thread, and calls in it that are held back."""
+"""The tray's asyncio loop in its thread, calls in it that are held back, and the signal that the tray ends."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -69,6 +70,19 @@ class ThrottledCall:
         with self._lock:
             self.waiting = False
         self._work()
+
+
+class StopSignal:
+    """Readable once the tray ends: threads that poll it stop waiting."""
+
+    def __init__(self) -> None:
+        self._end, self._ours = socket.socketpair()
+
+    def fileno(self) -> int:
+        return self._end.fileno()
+
+    def close(self) -> None:
+        self._ours.close()
 
 
 async def _cancel_all() -> None:

@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -25,7 +26,8 @@ from tray import __version__
 from tray.agents import protocol, wire
 from tray.agents.protocol import spec
 from tray.agents.recognition import neutral, recognise
-from tray.app import Stores, build_engine, open_stores
+from tray.app import Stores, open_stores
+from tray.app.engines import build_engine
 from tray.app.guards_in_force import is_in_force, strict, table_guards
 from tray.engine.merge import merge
 from tray.engine.own_answers import LostApprovals
@@ -38,12 +40,15 @@ from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, EventKind, RelayRequest, probe_answer
 from tray.model.hook import GATING_KINDS, Failure, Guard
 from tray.paths import Paths, locate
-from tray.settings import Llm
 from tray.store.db import Database, LostError
 from tray.store.journal import OFFLINE_MARK, Journal
 from tray.store.lost_guards import LostGuards
 from tray.store.writer import Committed
 from tray.threads import run_logged
+
+if TYPE_CHECKING:
+    from tray.settings import Llm
+
 
 PATH_OPTIONS = ("--config", "--state", "--logs")
 NO_TRAY = 0.2  # seconds: a relay that lost more time has reached a tray, which starts or hangs

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -84,6 +83,8 @@ def problem(native: Path = NATIVE_RELAY) -> str:
         return f"{native}: not built; it takes a C compiler when Hooktray is installed, or a wheel for this platform"
     if native == NATIVE_RELAY and is_stale():
         return f"{native}: was built from other sources than those in {SOURCES}; run `pip install -e {HERE.parent}`"
+    import subprocess  # the relay's names are needed for each event, its check is not
+
     try:
         # Without an address it gives the neutral answer: silence and exit 0.
         done = subprocess.run([str(native)], input=b"", capture_output=True, timeout=TIMEOUT, check=False)

@@ -1,4 +1,4 @@
-"""Threads that start or fail safely, a queue of work, and the signals that the tray ends."""
+"""Threads that start or fail safely, a queue of work, and how far the end of the tray has come."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import logging
 import mmap
 import os
 import queue
-import socket
 import threading
 from collections.abc import Callable, Iterable
 
@@ -83,19 +82,6 @@ class WorkQueue:
 
     def _run(self) -> None:
         run_logged(iter(self._queue.get, None), "work in the queue failed")
-
-
-class StopSignal:
-    """Readable once the tray ends: threads that poll it stop waiting."""
-
-    def __init__(self) -> None:
-        self._end, self._ours = socket.socketpair()
-
-    def fileno(self) -> int:
-        return self._end.fileno()
-
-    def close(self) -> None:
-        self._ours.close()
 
 
 class ShutdownState:

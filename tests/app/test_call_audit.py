@@ -20,8 +20,9 @@ from house import House
 from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS
 from tray.agents.relay_table import ANSWERED_ALONE
-from tray.app import build_engine, call_audit, open_stores
+from tray.app import call_audit, open_stores
 from tray.app.call_audit import CallAudit
+from tray.app.engines import build_engine
 from tray.app.service import EventBus
 from tray.edit.backups import CONNECTIONS
 from tray.engine.ports import EngineOptions

@@ -15,9 +15,9 @@ import pytest
 from house import House
 from notify.parts import wait
 
-from tray.app import build_engine
 from tray.app.alert_controller import AlertController
 from tray.app.alert_ports import AlertPorts
+from tray.app.engines import build_engine
 from tray.app.presence_files import PresenceFiles
 from tray.app.service import EventBus
 from tray.app.session_tracker import SessionTracker

@@ -14,9 +14,10 @@ from house import PRE_TOOL_USE, House
 
 from torture.t30_damage import Deaf
 from torture.trays import Asked
-from tray.app import Stores, build_engine, guards_in_force, installed_relay, open_stores
+from tray.app import Stores, guards_in_force, installed_relay, open_stores
 from tray.app.agent_sites import site
 from tray.app.catalogs import build_catalog
+from tray.app.engines import build_engine
 from tray.app.relay_files import RelayFiles
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.consent import Consent

@@ -45,15 +45,12 @@ PERMITTING = word_set("accept accepted allow allowed approve approved continue o
 EXIT_KEYS = word_set("exit exitcode exitstatus returncode")
 TRUE, FALSE = word_set("1 true yes"), word_set("0 false no")
 # "BLOCKED: no force push", "[guard] deny: rm", "Command blocked by policy"; not "blocked: 0", "deny rules: 4 loaded".
-REFUSAL_LINE = re.compile(
-    rf"""[\W_]*+(?:[\w.:/ -]{{1,40}}\][\W_]*+|(?P<name>[\w./-]{{1,40}}:[\W_]++))?
+REFUSAL_LINE = rf"""(?ix)[\W_]*+(?:[\w.:/ -]{{1,40}}\][\W_]*+|(?P<name>[\w./-]{{1,40}}:[\W_]++))?
         (?:(?:this\ |the\ )?(?:access|action|call|command|operation|permission|request|tool(?:\ call|\ use)?)
             \ (?:is\ |was\ |has\ been\ )?)?
         (?P<word>{"|".join(sorted(REFUSING))}|refusing|not\ (?:allowed|approved|permitted))
         (?:(?P<end>[^\w=]*$)|"\s*,|\ (?:by|because|due\ to|to)\b(?!\ default)|[\W_]*?(?:[:!\])*\u2014\u2013]|\s-+\s)
-            [\W_]*(?!(?:0|none|nothing)\b|(?:\d+|no|false|off|null)[\W_]*(?:$|of\b|\d))\w)""",
-    re.I | re.X,
-)
+            [\W_]*(?!(?:0|none|nothing)\b|(?:\d+|no|false|off|null)[\W_]*(?:$|of\b|\d))\w)"""
 HELPING_WORD = re.compile(r"^(?:is|was|should|must|can|be)(?=_|-|[A-Z])")  # before a word: `is_safe`, `shouldBlock`
 CURLY_QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e", '"') | dict.fromkeys("\u2018\u2019", "'"))
 REFUSING_VALUE = re.compile(rf"""["'](?:{"|".join(sorted(REFUSING))}|ask|cancel|force_ask)["']""", re.I)
@@ -167,7 +164,7 @@ def _has_known_words(agent: Agent, fields: object) -> bool:
         elif key in lenient.NESTED_KEYS:
             is_known = _has_known_words(agent, value)
         elif isinstance(value, str):  # a single word may be another format's verdict
-            is_word = len(value.split()) == 1 or REFUSAL_LINE.match(value[:LINE_LENGTH])
+            is_word = len(value.split()) == 1 or re.match(REFUSAL_LINE, value[:LINE_LENGTH])
             is_known = key == "hookEventName" or not is_word
         else:
             is_known = not _fold(key).endswith(("decision", "permission"))
@@ -344,7 +341,7 @@ def _means_refusal(event: Event, key: str, value: object) -> bool:
 
 def _is_refusal(event: Event, text: str | None) -> bool:
     """True if a person reads a refusal in this word or line, which is not the name of an event such as `Stop`."""
-    found = REFUSAL_LINE.match(text[:LINE_LENGTH]) if text else None
+    found = re.match(REFUSAL_LINE, text[:LINE_LENGTH]) if text else None
     word = found["word"].lower() if found else ""
     is_setting = found and found["name"] and found["end"] is not None and word in REFUSING  # `default: deny`
     return bool(word) and not is_setting and (word != "stop" or event.kind not in STOP_KINDS)

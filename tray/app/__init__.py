@@ -15,8 +15,6 @@ import msgspec
 from msgspec.structs import replace
 
 import tray
-from tray.engine.pipeline import Engine
-from tray.engine.ports import EngineListener, EngineOptions, EngineState, RecordSink, Spawn
 from tray.execution.hook_runs import HookRuns
 from tray.paths import Paths
 from tray.protection.protected_paths import SITE_NAMES, Environments, ProtectedPaths, agent_homes, find_environments
@@ -75,27 +73,6 @@ def open_stores(
         session_rows=SessionRows(database),
         runs=HookRuns(paths.state / HOOK_RUNS, publish=offline),
     )
-
-
-def build_engine(
-    stores: Stores,
-    listener: EngineListener,
-    spawn: Spawn,
-    options: EngineOptions,
-    *,
-    records: RecordSink | None = None,
-) -> Engine:
-    """The same engine for the tray and for the one-shot `hooktray once`, which brings `records` of its own."""
-    state = EngineState(
-        ledger=stores.ledger,
-        copies=stores.copies,
-        switch=stores.switch,
-        sessions=stores.sessions,
-        runs=stores.runs,
-        protected_paths=stores.protected_paths,
-        records=records or stores.journal,
-    )
-    return Engine(state, listener, spawn, options)
 
 
 def find_protected_paths(paths: Paths, environment: Mapping[str, str]) -> ProtectedPaths:

@@ -11,9 +11,10 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-from tray.app import Stores, build_engine, guards_in_force, open_stores
+from tray.app import Stores, guards_in_force, open_stores
 from tray.app.activation import inherited_socket
 from tray.app.catalogs import build_catalog, confirmed_llm, journal_limits
+from tray.app.engines import build_engine
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import altered_before_start
 from tray.app.service import EventBus, TrayService
@@ -24,6 +25,7 @@ from tray.desktop.autostart import service_manager
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
+from tray.event_loop import StopSignal
 from tray.execution.command import BackgroundProcesses
 from tray.execution.known_agents import KnownAgents
 from tray.ipc.connection import CallerTerminal
@@ -32,7 +34,7 @@ from tray.model.event import Event
 from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
 from tray.store.db import begin_anew
-from tray.threads import ShutdownState, StopSignal, WorkQueue, run_logged
+from tray.threads import ShutdownState, WorkQueue, run_logged
 
 log = logging.getLogger(__name__)
 
@@ -128,6 +130,7 @@ class TrayCore:
             lost=self.relay_files.lost,
         )
         self.engine = build_engine(self.stores, self.events, self.workers.spawn, options)
+        self.engine.executor()  # no event waits for its import
 
     def listen(self) -> None:
         """Start to accept events, with the settings that only the file has."""

@@ -6,10 +6,9 @@ if it had gathered it by itself.
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -23,19 +22,17 @@ from tray.app.agent_sites import UnsupportedRow, hooks_in_question, recorded_ses
 from tray.app.checks.agent_status import AgentRow, agent_statuses
 from tray.app.checks.context import build_context
 from tray.app.checks.hooks import broken_hooks
+from tray.app.hook_list import ConfigurationRow, configuration_row, list_report
 from tray.app.state_incident import loss_notice
-from tray.approvals.catalog import HookCatalog, HookState, command_or_url
-from tray.approvals.review import describe_action
+from tray.approvals.catalog import HookCatalog
 from tray.engine.log_rows import LogEntry, log_report, row_filter
 from tray.engine.needed_events import needed_events
 from tray.engine.sentence import sentence
 from tray.ipc.health import StateProblem, TrayHealth
 from tray.language import count, pick_language, say
 from tray.model.decision import Record
-from tray.model.hook import ApprovalState
 from tray.paths import Paths
 from tray.store.journal import Journal, RowFilter
-from tray.text import sanitise
 
 Report = Mapping[str, object]
 
@@ -75,39 +72,9 @@ class StatusRow(TypedDict):
     problem: str | None
 
 
-class ConfigurationRow(TypedDict):
-    """What is wrong with the settings; `problem` is "" when they are in force as written."""
-
-    problem: str
-    warnings: Sequence[str]
-
-
 class StatusReport(ConfigurationRow):
     row: StatusRow
     losses: Sequence[str]
-
-
-class HookRow(TypedDict):
-    """A hook as `hooktray list --json` shows it."""
-
-    name: str
-    event: str
-    agents: Sequence[str]
-    source: str
-    state: str
-    enabled: bool
-    health: str
-    remedy: str | None
-    runs: str
-    digest: str
-    approved: str | None
-
-
-class ListReport(ConfigurationRow):
-    rows: Sequence[HookRow]
-    enabled: bool
-    loss: str
-    waiting: Sequence[str]  # the lines to paste
 
 
 class LogReport(TypedDict):
@@ -232,7 +199,7 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
         "unsupported": [one.row for one in unsupported_agents(stores.journal)],
         "problem": "\n".join(filter(None, problems)) or None,
     }
-    return {"row": row, "losses": (*losses, *silent), **_configuration(catalog)}
+    return {"row": row, "losses": (*losses, *silent), **configuration_row(catalog)}
 
 
 def _unjudged_problem(number: int, last: Record) -> StateProblem:
@@ -260,68 +227,3 @@ def agents_report(
 
 def _with_needs(place: Site, catalog: HookCatalog) -> Site:
     return replace(place, needed=needed_events(hooks_in_question(catalog)))
-
-
-def list_report(stores: Stores, catalog: HookCatalog) -> ListReport:
-    """Every hook, and the lines to paste for those that wait."""
-    catalog.refresh()
-    return {
-        "rows": hook_rows(catalog),
-        "enabled": stores.switch.state().enabled,
-        "loss": loss_notice(stores),
-        "waiting": list(_waiting_lines(catalog)),
-        **_configuration(catalog),
-    }
-
-
-def _configuration(catalog: HookCatalog) -> ConfigurationRow:
-    return {"problem": catalog.configuration.problem, "warnings": catalog.configuration.warnings}
-
-
-def hook_rows(catalog: HookCatalog) -> list[HookRow]:
-    """One row per hook, in order."""
-    return [
-        {
-            "name": one.hook.name,
-            "event": one.hook.match.event,
-            "agents": list(one.hook.match.agents),
-            "source": str(one.hook.source),
-            "state": one.state.value,
-            "enabled": one.hook.enabled,
-            "health": one.health or "ok",
-            "remedy": one.remedy or None,
-            "runs": describe_action(one.hook.action),
-            "digest": one.digest,
-            "approved": one.approved or None,
-        }
-        for one in catalog.states
-    ]
-
-
-def _waiting_lines(catalog: HookCatalog) -> Iterator[str]:
-    """The line to paste for each hook and each setting that waits."""
-    for one in catalog.states:
-        if one.state is ApprovalState.PENDING and one.digest:
-            name = shlex.quote(_hook_name(one, catalog))
-            yield f"To ask for approval: hooktray approve {one.hook.match.event} {name}"
-    for setting in catalog.settings():
-        if setting.waiting:
-            yield (
-                f"`{sanitise(setting.text, 300)}` counts once it is confirmed. To ask for that: "
-                f"hooktray approve {shlex.quote(setting.key.removeprefix('setting:'))}"
-            )
-
-
-def _hook_name(one: HookState, catalog: HookCatalog) -> str:
-    """What names only this hook: its command or URL, else its name. A foreign one may hold control characters."""
-    words = (command_or_url(one.hook), one.hook.name, one.digest[:12])
-    usable = (word for word in words if word and _is_plain(word) and _is_unambiguous(word, one, catalog))
-    return next(usable, sanitise(one.key, 300))
-
-
-def _is_plain(word: str) -> bool:
-    return sanitise(word, 300) == word and not word.startswith("-")
-
-
-def _is_unambiguous(word: str, one: HookState, catalog: HookCatalog) -> bool:
-    return [other for other in catalog.find(word) if other.hook.match.event == one.hook.match.event] == [one]

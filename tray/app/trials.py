@@ -20,8 +20,9 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from tray.app import Stores, build_engine
+from tray.app import Stores
 from tray.app.checks.samples import sample_event
+from tray.app.engines import build_engine
 from tray.approvals import remedies
 from tray.approvals.catalog import HookState
 from tray.approvals.controls import Undo

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from tray.app import Stores, build_engine
+from tray.app import Stores
 from tray.app.agent_sites import agent_states, hooks_in_question
 from tray.app.catalogs import confirmed_llm
 from tray.app.checks.finding import Cause
 from tray.app.core import TrayCore
+from tray.app.engines import build_engine
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.desktop.menu import ApplyConnection, ConnectAll, Item, ItemKind, OpenPage, SetVariable, SwitchHook, menu

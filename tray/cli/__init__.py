@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from tray import __version__
 from tray.cli.command_line import UsageError
 from tray.cli.commands import explain, find_command, root_parser, split_globals
-from tray.cli.completion import complete
-from tray.cli.overview import overview
 from tray.errors import FULL, MAKE_ROOM, HooktrayError
 from tray.paths import drop_foreign_runtime, locate
 
@@ -52,6 +50,8 @@ def _drop_output() -> None:
 def run_command(argv: Sequence[str]) -> int:
     """The exit code of one command line. Raises UsageError and HooktrayError."""
     if argv[:1] == [COMPLETE]:
+        from tray.cli.completion import complete
+
         return complete(argv[1:])
     options, words = split_globals(argv)
     given = root_parser().values(options)
@@ -60,6 +60,8 @@ def run_command(argv: Sequence[str]) -> int:
         return 0
     paths = locate(str(given["home"] or "") or None)
     if not words:
+        from tray.cli.overview import overview
+
         return overview(paths)
     command, rest = find_command(words)
     if command is None:

@@ -48,7 +48,7 @@ COMMANDS = (
     UserCommand("sessions", "sessions:show_sessions", "Every session of your agents: what waits for you first."),
     UserCommand("focus", "requests:focus", "Bring the terminal of a session to the front: window, tab and pane."),
     UserCommand("open", "requests:open_page", "Show the page in your browser; the tray opens it."),
-    UserCommand("list", "status:list_hooks", "Every hook: where it is declared, and its state."),
+    UserCommand("list", "hooks:list_hooks", "Every hook: where it is declared, and its state."),
     UserCommand("log", "history:log", "The latest decisions, newest first."),
     UserCommand("why", "history:why", "A readable account of one decision."),
     UserCommand("on", "requests:on", "Switch the hooks on."),

@@ -8,9 +8,10 @@ import sys
 from collections.abc import Mapping
 from typing import NotRequired, TypedDict
 
-from tray.app import Stores, build_engine, open_stores
+from tray.app import Stores, open_stores
 from tray.app.agent_sites import working_folder
 from tray.app.catalogs import build_catalog, confirmed_llm
+from tray.app.engines import build_engine
 from tray.approvals.catalog import HookState
 from tray.engine import trial
 from tray.engine.ports import EngineOptions

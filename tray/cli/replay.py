@@ -10,8 +10,9 @@ from typing import TypedDict
 
 from msgspec.structs import replace
 
-from tray.app import Stores, build_engine, open_stores
+from tray.app import Stores, open_stores
 from tray.app.catalogs import confirmed_llm
+from tray.app.engines import build_engine
 from tray.cli.hook_trial import approved_hook
 from tray.engine import replay as engine_replay
 from tray.engine import trial

@@ -1,4 +1,4 @@
-"""`hooktray status` and `hooktray list`. They work whether the tray runs or not."""
+"""`hooktray status`. It works whether the tray runs or not."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import json
 from tray.app import open_stores
 from tray.app.agent_sites import site
 from tray.app.catalogs import build_catalog
-from tray.app.reports import ListReport, StatusReport, list_report, status_report
+from tray.app.reports import StatusReport, status_report
 from tray.cli.command_line import Json
 from tray.cli.tray_reports import ask_report
-from tray.cli.views import print_hooks, print_status
+from tray.cli.views import print_status
 from tray.errors import IpcError, StoreError
 from tray.ipc.client import send_request
 from tray.ipc.health import TrayHealth, parse_health
@@ -30,21 +30,6 @@ def _read_status(paths: Paths) -> StatusReport:
         reported = [problem["text"] for problem in (tray_health(paths) or {}).get("problems", ())]
         raise StoreError(error.message, hint="\n  ".join([*reported, error.hint])) from error
     return status_report(stores, build_catalog(paths, stores), tray_health(paths), site(paths))
-
-
-def list_hooks(paths: Paths, as_json: Json = False) -> None:
-    paths.prepare()
-    report = ask_report(paths, "list") or _read_list(paths)
-    if not as_json:
-        print_hooks(report, paths)
-        return
-    for row in report["rows"]:
-        print(json.dumps(row, ensure_ascii=False))
-
-
-def _read_list(paths: Paths) -> ListReport:
-    stores = open_stores(paths, create=not paths.database.exists())
-    return list_report(stores, build_catalog(paths, stores))
 
 
 def tray_health(paths: Paths) -> TrayHealth | None:

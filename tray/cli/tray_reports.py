@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from tray import __version__
-from tray.app.reports import AgentsReport, ListReport, LogReport, StatusReport
 from tray.errors import HooktrayError
 from tray.ipc.client import send_request
 from tray.language import pick_language
 from tray.paths import Paths
+
+if TYPE_CHECKING:
+    from tray.app.hook_list import ListReport
+    from tray.app.reports import AgentsReport, LogReport, StatusReport
 
 # The keys that each report must have. No type is checked: only a tray of our own version answers with a report.
 KEYS: Mapping[str, frozenset[str]] = {

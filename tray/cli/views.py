@@ -6,13 +6,17 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tray.agents.registry import SupportedAgents
-from tray.app.reports import AgentsReport, ConfigurationRow, HookRow, ListReport, StatusReport, StatusRow
+from tray.app.hook_list import ConfigurationRow, HookRow, ListReport
 from tray.cli.tables import CELL_LIMIT, print_line, table
 from tray.engine.log_rows import LogEntry
 from tray.paths import Paths
 from tray.text import printable, sanitise
+
+if TYPE_CHECKING:
+    from tray.app.reports import AgentsReport, StatusReport, StatusRow
 
 LOG_HEADS = ("id", "time", "agent", "project", "verdict", "what happened")
 LOG_WORDS = {"rewrite": "rewritten", "trouble": "failed"}  # labels that are no verdicts; the others are

@@ -21,6 +21,7 @@ from tray.agents.placeholders import runtime_values
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
 from tray.agents.tools import further_files
+from tray.approvals.command_resolver import CommandResolver
 from tray.engine.async_output import AsyncOutput
 from tray.engine.gates import TurnLimits, gate
 from tray.engine.merge import failed, make_outcome, parse_output, skipped
@@ -36,14 +37,13 @@ from tray.execution.request_job import AnyJob, RequestJob, run_jobs
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Target, Verdict
 from tray.model.event import TEST_VARIABLE, Event, Tool
 from tray.model.hook import AsyncMode, Command, Hook, Http, Prompt, Rule
-from tray.settings import Llm
 from tray.store.copies import Copies
 from tray.store.ledger import ApprovedHook
 from tray.store.switch import Switch
 from tray.threads import ShutdownState, run_logged
 
 if TYPE_CHECKING:
-    from tray.approvals.command_resolver import CommandResolver
+    from tray.settings import Llm
 
 ONCE_CAUSE = "it had its turn in this session"
 # A session manager may end a hook together with the tray. A failure then must not count before the tray's own signal.
@@ -85,8 +85,6 @@ class HookExecutor:
 
     @cached_property
     def _resolver(self) -> CommandResolver:
-        from tray.approvals.command_resolver import CommandResolver  # only command hooks need it
-
         return CommandResolver(self._copies)
 
     def run(

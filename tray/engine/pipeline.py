@@ -7,12 +7,12 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from tray.agents.protocol import fit, neutral, spec
 from tray.engine.async_output import AsyncOutput
-from tray.engine.execute import HookExecutor
 from tray.engine.gates import BOUNDARIES, CAPPED_KINDS, MAX_DEPTH, TurnLimits, apply_switch
 from tray.engine.merge import merge, skipped
 from tray.engine.own_answers import TYPED_COMMAND_KINDS, answer_command
@@ -23,7 +23,6 @@ from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
 from tray.engine.user_questions import ASKING_KINDS, EngineResponse, QuestionResult, Resolution, apply_result
 from tray.execution.ancestry import descent
-from tray.execution.command import Hangup
 from tray.execution.hook_runs import Descent, HookAncestry
 from tray.execution.process import CANCELLED
 from tray.model.decision import NO_OPINION, RAN_BESIDE, Answer, Decision, Gate, Outcome, Status, Verdict
@@ -32,6 +31,10 @@ from tray.model.hook import Hook, Rule
 from tray.protection.self_protection import KINDS as PROTECTED_KINDS
 from tray.protection.self_protection import Protection
 from tray.store.ledger import ApprovedHook, LedgerState
+
+if TYPE_CHECKING:
+    from tray.engine.execute import HookExecutor
+    from tray.execution.command import Hangup
 
 ANCESTRY_KINDS = ASKING_KINDS | {EventKind.ROUND_END}  # may have an effect without any hook
 
@@ -62,17 +65,8 @@ class Engine:
         self._async_output = AsyncOutput(state.sessions)
         self._scopes = SkillScopes(state.sessions)
         self._reports = CallReports()
-        self._executor = HookExecutor(
-            switch=state.switch,
-            copies=state.copies,
-            llm=options.llm,
-            limits=self._limits,
-            async_output=self._async_output,
-            listener=listener,
-            background=options.background,
-            shutdown_state=options.shutdown_state,
-            runs=state.runs,
-        )
+        self._copies, self._llm = state.copies, options.llm
+        self._executor: HookExecutor | None = None
         self._responder = Responder(
             records=state.records,
             listener=listener,
@@ -85,6 +79,24 @@ class Engine:
         self._ancestry = HookAncestry(partial(descent, own=os.getpid()))
         self._listener = listener
         self._spawn = spawn
+
+    def executor(self) -> HookExecutor:
+        """Returns what runs hooks, imported at the first call: most events without the tray ask no hook."""
+        if self._executor is None:
+            from tray.engine.execute import HookExecutor
+
+            self._executor = HookExecutor(
+                switch=self._switch,
+                copies=self._copies,
+                llm=self._llm,
+                limits=self._limits,
+                async_output=self._async_output,
+                listener=self._listener,
+                background=self._background,
+                shutdown_state=self._shutdown_state,
+                runs=self._runs,
+            )
+        return self._executor
 
     def begin(
         self,
@@ -182,7 +194,7 @@ class Engine:
         began = time.monotonic()
         try:
             deadline = started + spec(event.agent, event.name).deadline
-            outcomes = self._executor.run(event, awaited, deadline, hangup, None)
+            outcomes = self.executor().run(event, awaited, deadline, hangup, None)
             if self._shutdown_state.begun and _is_interrupted(outcomes):
                 self._hand_back(event, awaited, outcomes, started)
                 return None
@@ -210,7 +222,7 @@ class Engine:
         log.exception("%s of %s could not be judged", event.name, event.agent)
         event = replace(event, problem=event.problem or f"internal error: {type(error).__name__}")
         hooks = plan(event, ledger, self._switch, self._scopes.skills)
-        failed = self._executor.fail_busy(event, hooks)
+        failed = self.executor().fail_busy(event, hooks)
         return self._responder.respond(event, fit(event, merge([own, *failed] if own else failed)), started)
 
     def _answer_off(
@@ -262,7 +274,7 @@ class Engine:
         """Run the hooks and merge their outcomes into a decision that the event can carry; `own` comes first."""
         began = time.monotonic()
         switch_gate = self._switch.gate(time.time(), event.session, event.agent)
-        outcomes = self._executor.run(event, hooks, deadline, hangup, switch_gate)
+        outcomes = self.executor().run(event, hooks, deadline, hangup, switch_gate)
         return self._decision(event, [own, *outcomes] if own else outcomes, (began, time.monotonic()))
 
     def _hand_back(
@@ -270,7 +282,7 @@ class Engine:
     ) -> None:
         """Give no answer: the one-shot engine judges this event again."""
         is_gone = any(outcome.cause == CANCELLED for outcome in outcomes) and not self._shutdown_state.must_end_hooks
-        self._executor.undo(event, hooks, outcomes)
+        self.executor().undo(event, hooks, outcomes)
         self._responder.hand_back(event, outcomes, started, is_gone=is_gone)
 
     def _decision(
@@ -334,7 +346,7 @@ class Engine:
         event_spec = spec(event.agent, event.name)
         limit = approved.hook.timeout + 5 if event_spec.observe_only else event_spec.deadline
         approved = apply_switch(approved, self._switch)
-        return self._executor.run_one(event, approved, time.monotonic() + limit, self._stop_signal)
+        return self.executor().run_one(event, approved, time.monotonic() + limit, self._stop_signal)
 
     def rehearse(self, event: Event, wanted: Callable[[Hook], bool]) -> Decision:
         """The decision of the hooks in force that are `wanted`; nothing is announced, nothing is recorded."""
@@ -368,7 +380,7 @@ class Engine:
         return lost if lost.output.verdict > own.output.verdict else own
 
     def _fail_busy(self, event: Event, hooks: Sequence[ApprovedHook], own: Outcome | None = None) -> Decision:
-        busy = self._executor.fail_busy(event, hooks)
+        busy = self.executor().fail_busy(event, hooks)
         return self._decision(event, [own, *busy] if own else busy)
 
 

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from tray.engine.own_answers import LostApprovals, TypedCommandAnswer, no_tray
 from tray.engine.user_questions import UserQuestions
-from tray.execution.command import BackgroundProcesses, Hangup
 from tray.execution.hook_runs import HookRuns
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, EventKind
 from tray.protection.protected_paths import ProtectedPaths
 from tray.protection.self_protection import PageAddress
-from tray.settings import Llm
 from tray.store.copies import Copies
 from tray.store.ledger import Ledger
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 from tray.threads import ShutdownState, run_logged
+
+if TYPE_CHECKING:
+    from tray.execution.command import BackgroundProcesses, Hangup
+    from tray.settings import Llm
+
 
 # Events of every step of an agent: announced only when a hook objects. Any other event may lead to an alert.
 FREQUENT_KINDS = frozenset({

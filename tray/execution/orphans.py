@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from ctypes import CDLL, byref, c_int
 
 from tray.execution.process import OPENED_VARIABLE, RUN_VARIABLE
 from tray.execution.process_table import ProcessEntry, environment, read_entry
@@ -31,11 +30,15 @@ def become_subreaper() -> bool:
 
 
 def is_subreaper() -> bool:
+    from ctypes import byref, c_int  # on Linux, and only in the tray
+
     value = c_int(0)
     return sys.platform == "linux" and _prctl(GET_SUBREAPER, byref(value)) == 0 and value.value == 1
 
 
 def _prctl(option: int, value: object) -> int:
+    from ctypes import CDLL
+
     return int(CDLL(None).prctl(option, value, 0, 0, 0))
 
 

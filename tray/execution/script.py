@@ -28,9 +28,8 @@ CANNOT_OPEN = re.compile(
     r"""[^\r\n]*python[^\r\n]*: can't open file ['"]([^\r\n]*)['"]: \[Errno 2\] No such file or directory"""
 )
 ERROR_LIMIT = 4096  # characters examined at either end of a program's stderr
-# The lines in which shells, interpreters and argument parsers report their own errors.
-OWN_ERROR = re.compile(
-    r"""^(?:
+# The lines in which shells, interpreters and argument parsers report their own errors. Only a failed hook needs it.
+OWN_ERROR = r"""(?imx)^(?:
         \S[^\n]{0,300}?:\ ?(?:line\ )?\d+:\ .*(?:syntax\ error|parse\ error|unexpected\ (?:eof|end)
             |parameter\ not\ set|unbound\ variable|not\ found$|cannot\ open|can't\ open|bad\ substitution
             |operator\ expected|expression\ expected|unexpected\ operator|expecting\ primary|division\ by\ (?:0|zero)
@@ -60,9 +59,7 @@ OWN_ERROR = re.compile(
         | .+\bcompilation\ (?:errors|aborted)\b | syntax\ error\ at\ \S+\ line\ \d
         | Can't\ (?:open\ perl\ script|locate\ .+@INC) | .+\ at\ \S+\ line\ \d+(?:,\ near\ .+|\.)$
         | \S*awk:\ .+ | \S*make:\ \*\*\*\ .+
-    )""",
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
-)
+    )"""
 COMPOUND = re.compile(r"[;&|<>()`\n]|(?<!\$)\{")  # in a line that may be more than one command
 VERSION = re.compile(r"[\d.]*(\.exe)?$")
 
@@ -155,7 +152,7 @@ def is_unopened_script(line: str, output: str) -> bool:
 def interpreter_error(stderr: str) -> str:
     """Returns the line in which a program reports that it is broken or was called wrongly; "" for none."""
     looked_at = f"{stderr[:ERROR_LIMIT]}\n{stderr[ERROR_LIMIT:][-ERROR_LIMIT:]}"
-    lines = [looked_at[found.start() :].partition("\n")[0].strip() for found in OWN_ERROR.finditer(looked_at)]
+    lines = [looked_at[found.start() :].partition("\n")[0].strip() for found in re.finditer(OWN_ERROR, looked_at)]
     return next((line for line in lines if not line.lower().startswith("usage")), lines[0] if lines else "")
 
 

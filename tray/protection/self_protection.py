@@ -42,7 +42,6 @@ from tray.protection.protected_paths import (
     shell_lines,
 )
 from tray.protection.settings_edit import adds_match, judge_edit
-from tray.protection.shell_calls import check_shell_line, controls_hooktray
 from tray.text.words import word_set
 
 NAME = "self-protection"
@@ -186,6 +185,8 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if name in READ_TOOLS:
             return
         if name in SHELL_TOOLS:
+            from tray.protection.shell_calls import check_shell_line  # most events name nothing that is protected
+
             for line in arguments(event.agent, tool, COMMAND):
                 yield from check_shell_line(str(line), event.cwd, places)
             return
@@ -228,6 +229,8 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         self, name: str, input: Mapping[str, object], cwd: str, places: ProtectedPaths
     ) -> Iterator[ProtectionFinding]:
         """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
+        from tray.protection.shell_calls import check_shell_line
+
         for line in _lines(input):
             yield from check_shell_line(line, cwd, places)
         given = _texts(input)
@@ -255,6 +258,8 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 yield ProtectionFinding(Verdict.ASK, f"{name} is about {kind}; if that changes it,", path)
             elif found := places.judge_environment(text, cwd, removes=bool(REMOVING_TOOL.search(name))):
                 yield ProtectionFinding(Verdict.ASK, found.reason, found.path)
+        from tray.protection.shell_calls import controls_hooktray
+
         if RUNNING_TOOL.search(name) and controls_hooktray(text):
             reason = "a text that may be run speaks of switching Hooktray's guards;"
             yield ProtectionFinding(Verdict.ASK, reason, "hooktray")

@@ -180,14 +180,20 @@ def _is_named_secret(text: str, name: re.Match[str], value: re.Match[str]) -> bo
 
 def _value_after(text: str, name: re.Match[str]) -> re.Match[str] | None:
     tail = TAIL.match(text, name.end())
-    if tail is None or CLEAN_TAIL.match(tail[0]):
+    if tail is None or re.match(CLEAN_TAIL, tail[0]):
         return None
-    separator = SEPARATOR.match(text, tail.end())
+    separator = re.compile(SEPARATOR).match(text, tail.end())
     if separator is None:
         lead = _lead(text, name.start(), tail.end())
-        return (QUOTED_VALUE.match(text, lead.end()) or BARE_VALUE.match(text, lead.end())) if lead else None
+        return (
+            (re.compile(QUOTED_VALUE).match(text, lead.end()) or BARE_VALUE.match(text, lead.end())) if lead else None
+        )
     bare = ENV_VALUE if separator[0] == "=" and name[0].isupper() else BARE_VALUE
-    return QUOTED_VALUE.match(text, separator.end()) or bare.match(text, separator.end())
+    return _quoted_or(bare, text, separator.end())
+
+
+def _quoted_or(bare: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
+    return re.compile(QUOTED_VALUE).match(text, at) or bare.match(text, at)
 
 
 def _lead(text: str, start: int, end: int) -> re.Match[str] | None:
@@ -197,7 +203,7 @@ def _lead(text: str, start: int, end: int) -> re.Match[str] | None:
     for before, lead in LEADS:
         if (found := lead.match(text, end)) and before.search(text[max(0, start - _NAMES) : start]):
             return found
-    return BESIDE.match(text, end)
+    return re.compile(BESIDE).match(text, end)
 
 
 def _is_flag(text: str, at: int) -> bool:
@@ -217,7 +223,7 @@ def _is_call(text: str, value: re.Match[str]) -> bool:
 
 
 def _is_secret(value: str, strong: bool, quoted: bool) -> bool:
-    if CLEAN_VALUE.fullmatch(value):
+    if re.fullmatch(CLEAN_VALUE, value):
         return False
     if strong:
         return quoted or not (_is_code(value) or (len(value) < 4 and value.isdigit()))
@@ -306,7 +312,7 @@ def _secret_name(key: str) -> str:
     if key.lower() in _HEADERS:
         return key.lower()
     for found in re.finditer(NAME, key[:256]):
-        if not CLEAN_TAIL.match(key, found.end()):
+        if not re.compile(CLEAN_TAIL).match(key, found.end()):
             return found[0].lower().replace("_", " ").replace("-", " ")
     return ""
 

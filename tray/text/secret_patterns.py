@@ -281,22 +281,21 @@ NAME_STARTS = "[abcdejklmnopstw][acehilnoprstuw]"
 NAME = rf"(?i)(?={NAME_STARTS}|[^\x00-\x7f])(?:{NAMES})"
 TAIL = re.compile(r"[A-Za-z0-9_.-]{0,64}")
 # What a name goes on with when it speaks about a secret without holding one: token_count, secretName, tokenizer.
-CLEAN_TAIL = re.compile(
-    r"s?[_.-]?(?:count|limit|usage|len|type|name|path|file|ur[il]|expir|ttl|max|min|budget|polic|ref|field|format|hint|require"
+CLEAN_TAIL = (
+    r"(?i)s?[_.-]?(?:count|limit|usage|len|type|name|path|file|ur[il]|expir|ttl|max|min|budget|polic|ref|field|format|hint|require"
     r"|enabled|id\b|at\b|scheme|rotat|endpoint|manager|store|size|version|age\b|status|used|per|total|window|iz|ary|less"
-    r"|method|mode|provider|source|column|label|prompt|length|strength|reset|class|error|help|or\b|ors\b|ent|z\b|n\b)",
-    re.I,
+    r"|method|mode|provider|source|column|label|prompt|length|strength|reset|class|error|help|or\b|ors\b|ent|z\b|n\b)"
 )
 # The type between a name and its text: `password: str | None = "x"`, of Go `password string = "x"`.
 _TYPE = (
     r"(?:\??:[^\S\n]{0,4}|[^\S\n])(?i:(?:[\w.]{1,24}\[|&(?:'[a-z]{1,16} )?)?(?:secret)?(?:str|string|bytes)\]?\??"
     rf"(?: \| (?:none|null|undefined))?)[^\S\n]{{0,4}}(?==[^\S\n]{{0,8}}(?:SecretStr\()?{_QUOTE})"
 )
-SEPARATOR = re.compile(
+SEPARATOR = (
     rf"(?:{_QUOTE}\]?)?(?:{_TYPE})?[^\S\n]{{0,8}}(?P<sign>>(?=[^<>\n]{{1,512}}</)|:=|=>|=(?!=)|:(?![:/])|[\uff1a是为]|%3[Dd])[^\S\n]{{0,8}}(?:[|>][-+]?[^\S\n]{{0,4}}(?:\n|\\{{1,15}}n)\s{{1,32}})?"
     rf"(?:(?:SecretStr\(|[bru@])(?={_QUOTE}))?"
 )
-QUOTED_VALUE = re.compile(
+QUOTED_VALUE = (
     r"(?P<quote>(?P<depth>\\{0,15})(?P<sign>[\"'`]))"
     r"(?P<value>(?:(?P=depth)(?P=depth)\\(?P=sign)|(?!(?P=quote))(?:\\.|[^\n\\])){1,8192})"
 )
@@ -314,19 +313,18 @@ LEADS = tuple(
     )
 )
 # The same whatever is before the name: `name: X\n value: x`, `get("#password").fill("x")`, `setPassword("x")`.
-BESIDE = re.compile(
+BESIDE = (
     rf"(?:{_QUOTE}\s{{0,4}},|(?:{_QUOTE})?(?:\n|\\{{1,15}}n)){_GAP}(?:{_QUOTE})?value(?:{_QUOTE})?\s{{0,4}}[:=]\s{{0,4}}"
     rf"|[\"'`\]\\]{{1,40}}\)\.(?:fill|type|send_?[kK]eys|setValue|press_?[sS]equentially)\(\s{{0,4}}(?={_QUOTE})"
     rf"|(?:(?<=set_password)|(?<=setPassword))\((?={_QUOTE})"
 )
 MASK = re.compile(r"\[masked [\w .-]{1,40} [0-9a-f]{12}\]")
-CLEAN_VALUE = re.compile(
-    r"(?:true|false|null|none|nil|undefined|yes|no|on|off|ok|passed|failed|success|required|optional|missing|invalid|expired|unknown|empty|redacted|hidden|(?:secret)?(?:str|string|bytes)|int|bool"
+CLEAN_VALUE = (
+    r"(?is)(?:true|false|null|none|nil|undefined|yes|no|on|off|ok|passed|failed|success|required|optional|missing|invalid|expired|unknown|empty|redacted|hidden|(?:secret)?(?:str|string|bytes)|int|bool"
     r"|number|any|object|text|include|same-origin|omit|inherit|read|write|bearer|basic|password|passwd|pwd|passphrase|(?:request)?credentials?|api_?key|user|input|expected|got|token|secret|value|default|auto|and|the|is|not|was|for|must|should"
     r"|\*+|x{3,}|\.{3,}|…|<[^=]{0,80}>?|\$[({]{0,2}[\w.:?-]{0,80}[)}]{0,2}|\{\{[^=]{0,80}|%[({]\w{0,40}[)}]?s?|%[sdr]"
     r"|\[masked[^=]{0,80}"
     r"|(?:process\.|os\.|sys\.)?(?:env|environ|getenv)[.:(\[][\w.\[\]()]{0,80}"
-    r"|file:[^=]{0,200}|your[-_ ][\w-]{0,80})[.!?]?",
-    re.I | re.S,
+    r"|file:[^=]{0,200}|your[-_ ][\w-]{0,80})[.!?]?"
 )
 PLAIN_VALUE = re.compile(r"[A-Za-z_.\-/]{1,23}|[0-9.,%]{1,19}|[A-Z_]+|-?[0-9.]+[a-z]{0,2}|0x[0-9A-Fa-f]{1,16}")

@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from tray.app import build_engine
 from tray.app.catalogs import confirmed_llm
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import APPROVALS, Cause, Finding, failing_names
 from tray.app.checks.samples import sample, sample_event
 from tray.app.checks.startable import start_problem
+from tray.app.engines import build_engine
 from tray.approvals import remedies
 from tray.approvals.catalog import HookState
 from tray.approvals.checks import message as problem_message

@@ -1,0 +1,28 @@
+"""Builds the engine, which is the same for the tray, the one-shot `hooktray once`, trials and replays."""
+
+from __future__ import annotations
+
+from tray.app import Stores
+from tray.engine.pipeline import Engine
+from tray.engine.ports import EngineListener, EngineOptions, EngineState, RecordSink, Spawn
+
+
+def build_engine(
+    stores: Stores,
+    listener: EngineListener,
+    spawn: Spawn,
+    options: EngineOptions,
+    *,
+    records: RecordSink | None = None,
+) -> Engine:
+    """The same engine for the tray and for the one-shot `hooktray once`, which brings `records` of its own."""
+    state = EngineState(
+        ledger=stores.ledger,
+        copies=stores.copies,
+        switch=stores.switch,
+        sessions=stores.sessions,
+        runs=stores.runs,
+        protected_paths=stores.protected_paths,
+        records=records or stores.journal,
+    )
+    return Engine(state, listener, spawn, options)
