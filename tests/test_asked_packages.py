@@ -27,7 +27,7 @@ USES = {
         "from tray.desktop.icon import choose_icon;"
         "icon = choose_icon(None, print, print, trusts=bool); assert 'Pystray' in type(icon).__name__, icon"
     ),
-    "yaml": "from tray.strict import load_yaml; load_yaml('hooks: []', 'hooktray.yaml')",
+    "yaml": "from tray.strict.yaml_reader import load_yaml; load_yaml('hooks: []', 'hooktray.yaml')",
 }
 
 

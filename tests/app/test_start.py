@@ -16,7 +16,7 @@ from plain import Plain
 from tray.paths import locate
 from tray.store.db import open_db
 
-RARE = ("PIL", "aiohttp", "difflib", "jinja2", "plistlib", "urllib3", "webbrowser")
+RARE = ("PIL", "aiohttp", "jinja2", "urllib3")
 
 
 def test_a_tray_without_an_icon_loads_nothing_that_only_an_icon_a_click_or_a_page_needs() -> None:
@@ -27,59 +27,11 @@ def test_a_tray_without_an_icon_loads_nothing_that_only_an_icon_a_click_or_a_pag
     assert done.stdout.strip() == "[]"
 
 
-def test_a_tray_compiles_no_pattern_of_ours_of_yaml_and_of_msgspec_before_it_is_used() -> None:
-    program = """if True:
-        import re, sys
-        real, compiled = re._compiler.compile, set()
-        def record(pattern, flags=0):
-            caller = sys._getframe(1)
-            while caller.f_globals["__name__"].partition(".")[0] == "re":
-                caller = caller.f_back
-            compiled.add(caller.f_globals["__name__"].partition(".")[0])
-            return real(pattern, flags)
-        re._compiler.compile = record
-        from tray.app.start import _import_lean
-        _import_lean()
-        import tray.app.runtime
-        print("string" in compiled, *compiled & {"platform", "tray", "yaml"})
-    """
-
-    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
-
-    assert done.stdout == "True\n"
-
-
-def test_a_tray_loads_openssl_when_something_large_is_hashed() -> None:
-    program = """if True:
-        import sys
-        from tray.lazy_modules import use_lazy_modules
-        use_lazy_modules("hashlib")
-        from tray.app.start import _import_lean
-        _import_lean()
-        import hashlib, tray.app.core, tray.app.runtime
-        hashlib.sha256(b"small")
-        before = "_hashlib" in sys.modules
-        hashlib.sha256(bytes(1 << 17))
-        print(before, "_hashlib" in sys.modules)
-    """
-
-    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
-
-    assert done.stdout == "False True\n"
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
 def test_an_error_in_the_loop_is_reported_and_ends_nothing_when_no_more_files_can_be_opened() -> None:
     program = """if True:
         import resource
-        from tray.__main__ import LAZY_MODULES
-        from tray.lazy_modules import load_modules, use_lazy_modules
-        use_lazy_modules(*LAZY_MODULES)
-        from tray.app.start import _import_lean
-        _import_lean()
-        import asyncio
-        from tray.app.runtime import NEEDED_WITHOUT_FILES
-        load_modules(*NEEDED_WITHOUT_FILES)
+        import asyncio, tray.app.runtime
         loop = asyncio.new_event_loop()
         resource.setrlimit(resource.RLIMIT_NOFILE, (3, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
         loop.call_soon(lambda: 1 / 0)
@@ -111,30 +63,6 @@ def test_an_agent_is_recognised_and_its_session_followed_without_psutil() -> Non
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
 
     assert done.stdout == "True False\n"
-
-
-def test_a_tray_loads_no_module_of_the_library_that_its_start_does_not_use(house: House) -> None:
-    unused = ("_pickle", "ast", "lzma", "tokenize")
-    program = f"""if True:
-        import sys
-        from tray import __main__ as tray
-        from tray.lazy_modules import use_lazy_modules
-        use_lazy_modules(*tray.LAZY_MODULES)
-        from tray.app.start import _import_lean
-        _import_lean()
-        from tray.app.core import TrayCore
-        listen = TrayCore.listen
-        def look(core):
-            listen(core)
-            print([name for name in {unused} if name in sys.modules], flush=True)
-            core.quit()
-        TrayCore.listen = look
-        tray._run(["--home", {str(house.paths.home)!r}], ["run", "--headless"])
-    """
-
-    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
-
-    assert "[]" in done.stdout
 
 
 def test_the_settings_of_the_file_count_when_the_server_begins_to_answer(house: House) -> None:

@@ -60,7 +60,9 @@ def test_agents_doctor_and_schema_show_it_as_third_party(live: PackagedLive, sit
 def test_an_agent_that_nothing_connects_is_shown_with_the_line_that_it_has_to_run(
     live: PackagedLive, site: Path
 ) -> None:
-    write_package(site, module=f"{PINE}\nobject.__setattr__(AGENT, 'connector', None)\n")
+    write_package(
+        site, module=f"{PINE}\nfrom msgspec.structs import replace\nAGENT = replace(AGENT, connector=None)\n"
+    )
 
     told = out(live, "agents").splitlines()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tray.app import Stores
+from tray.app import Stores, open_stores
 from tray.approvals import guarded_settings
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.search_path import SearchPath, login_path
@@ -33,6 +33,12 @@ def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
         paths.database.with_name(IMPORTED),
         search,
     )
+
+
+def open_catalog(paths: Paths) -> HookCatalog:
+    """The same for a command that needs nothing else of the stores. Raises StoreError."""
+    paths.prepare()
+    return build_catalog(paths, open_stores(paths, create=False))
 
 
 def journal_limits(catalog: HookCatalog) -> RetentionLimits:

@@ -6,11 +6,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
-from tray.app import Stores
+from tray.app import Stores, open_stores
+from tray.app.catalogs import build_catalog
 from tray.app.state_incident import loss_notice
 from tray.approvals.catalog import HookCatalog, HookState, command_or_url
 from tray.approvals.review import describe_action
 from tray.model.hook import ApprovalState
+from tray.paths import Paths
 from tray.text import sanitise
 
 
@@ -42,6 +44,12 @@ class ListReport(ConfigurationRow):
     enabled: bool
     loss: str
     waiting: Sequence[str]  # the lines to paste
+
+
+def read_hooks(paths: Paths) -> ListReport:
+    """The report where no tray answers. Raises StoreError."""
+    stores = open_stores(paths, create=not paths.database.exists())
+    return list_report(stores, build_catalog(paths, stores))
 
 
 def list_report(stores: Stores, catalog: HookCatalog) -> ListReport:

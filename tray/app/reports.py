@@ -17,8 +17,9 @@ from msgspec.structs import replace
 from tray import __version__
 from tray.agents.connection import Site
 from tray.agents.packages import entry_points
-from tray.app import Stores, unjudged_calls
+from tray.app import Stores, open_stores, unjudged_calls
 from tray.app.agent_sites import UnsupportedRow, hooks_in_question, recorded_sessions, site, unsupported_agents
+from tray.app.catalogs import build_catalog
 from tray.app.checks.agent_status import AgentRow, agent_statuses
 from tray.app.checks.context import build_context
 from tray.app.checks.hooks import broken_hooks
@@ -28,6 +29,7 @@ from tray.approvals.catalog import HookCatalog
 from tray.engine.log_rows import LogEntry, log_report, row_filter
 from tray.engine.needed_events import needed_events
 from tray.engine.sentence import sentence
+from tray.errors import StoreError
 from tray.ipc.health import StateProblem, TrayHealth
 from tray.language import count, pick_language, say
 from tray.model.decision import Record
@@ -155,6 +157,16 @@ class Reports:
             home=Path(str(request["home"])),
             environment={str(name): str(value) for name, value in environment.items()},
         )
+
+
+def read_status(paths: Paths, health: TrayHealth | None) -> StatusReport:
+    """The report where the tray gives none. Raises StoreError, with the problems that a running tray reports."""
+    try:
+        stores = open_stores(paths, create=not paths.database.exists())
+    except StoreError as error:
+        reported = [problem["text"] for problem in (health or {}).get("problems", ())]
+        raise StoreError(error.message, hint="\n  ".join([*reported, error.hint])) from error
+    return status_report(stores, build_catalog(paths, stores), health, site(paths))
 
 
 def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | None, place: Site) -> StatusReport:

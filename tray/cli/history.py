@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from tray.app import open_stores
-from tray.app.catalogs import build_catalog
 from tray.cli.command_line import Argument, Json, Option, UsageError
 from tray.cli.export import FORMATS, write
 from tray.cli.filters import (
@@ -26,7 +24,6 @@ from tray.cli.filters import (
     parse_since,
 )
 from tray.cli.follow import follow as follow_journal
-from tray.cli.replay import replay as run_replay
 from tray.cli.stats import print_stats, stats_rows
 from tray.cli.tray_reports import ask_report
 from tray.cli.views import print_log
@@ -144,6 +141,8 @@ def replay(
 ) -> None:
     if against and not hook:
         raise UsageError("--against says which file to run for a hook: name the hook with --hook")
+    from tray.cli.replay import replay as run_replay  # the engine, which the other commands here do not need
+
     record = _record(_journal(paths), decision)
     run_replay(paths, record, hook=hook, against=against, as_json=as_json)
 
@@ -168,8 +167,9 @@ def _open(paths: Paths) -> tuple[Database, Journal]:
 
 def _hook_names(paths: Paths) -> set[str]:
     """The names of all hooks that sources or the ledger know."""
-    paths.prepare()
-    catalog = build_catalog(paths, open_stores(paths, create=False))
+    from tray.app.catalogs import open_catalog  # reads sources, for a name that is in no row
+
+    catalog = open_catalog(paths)
     catalog.refresh()
     return {one.hook.name for one in catalog.states}
 

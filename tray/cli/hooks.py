@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 
-from tray.app import open_stores
-from tray.app.catalogs import build_catalog
-from tray.app.hook_list import ListReport, list_report
 from tray.cli.command_line import Json
 from tray.cli.tray_reports import ask_report
 from tray.cli.views import print_hooks
@@ -15,14 +12,13 @@ from tray.paths import Paths
 
 def list_hooks(paths: Paths, as_json: Json = False) -> None:
     paths.prepare()
-    report = ask_report(paths, "list") or _read_list(paths)
+    report = ask_report(paths, "list")
+    if not report:
+        from tray.app.hook_list import read_hooks  # as a rule the tray answers
+
+        report = read_hooks(paths)
     if not as_json:
         print_hooks(report, paths)
         return
     for row in report["rows"]:
         print(json.dumps(row, ensure_ascii=False))
-
-
-def _read_list(paths: Paths) -> ListReport:
-    stores = open_stores(paths, create=not paths.database.exists())
-    return list_report(stores, build_catalog(paths, stores))

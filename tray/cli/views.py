@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tray.agents.registry import SupportedAgents
-from tray.app.hook_list import ConfigurationRow, HookRow, ListReport
 from tray.cli.tables import CELL_LIMIT, print_line, table
-from tray.engine.log_rows import LogEntry
 from tray.paths import Paths
 from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
+    from tray.agents.registry import SupportedAgents
+    from tray.app.hook_list import ConfigurationRow, HookRow, ListReport
     from tray.app.reports import AgentsReport, StatusReport, StatusRow
+    from tray.engine.log_rows import LogEntry
 
 LOG_HEADS = ("id", "time", "agent", "project", "verdict", "what happened")
 LOG_WORDS = {"rewrite": "rewritten", "trouble": "failed"}  # labels that are no verdicts; the others are
