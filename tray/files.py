@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import sys
 from pathlib import Path
@@ -68,10 +69,8 @@ def sync_folder(folder: Path) -> None:
 def is_disk_full(folder: Path) -> bool:
     """True if there may be no room for a row of the database."""
     try:
-        import shutil  # imported when something went wrong
-
         return shutil.disk_usage(folder).free < ROW_SPACE
-    except OSError:  # also if no descriptor is left to import it
+    except OSError:
         return False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import stat
@@ -14,6 +15,10 @@ import msgspec
 from tray import relay_program
 from tray.errors import FULL, MAKE_ROOM, HooktrayError
 from tray.language import say
+
+if sys.platform != "win32":
+    import grp
+    import pwd
 
 NAME = "hooktray"
 RUNTIME = "XDG_RUNTIME_DIR"
@@ -216,16 +221,11 @@ def _require_private(folder: Path, real: Path) -> None:
 
 def _is_own_group(gid: int) -> bool:
     """True if only this user is in the group: most systems give each user such a group."""
-    if sys.platform == "win32":
-        return False
-    import grp
-    import pwd
-
-    try:
-        user, group = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(gid)
-    except KeyError:
-        return False
-    return group.gr_name == user and set(group.gr_mem) <= {user}
+    if sys.platform != "win32":
+        with contextlib.suppress(KeyError):
+            user, group = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(gid)
+            return group.gr_name == user and set(group.gr_mem) <= {user}
+    return False
 
 
 def _own(folder: Path) -> None:

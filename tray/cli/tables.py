@@ -12,6 +12,9 @@ from unicodedata import category, east_asian_width
 
 from tray.text import sanitise
 
+if sys.platform == "win32":
+    import msvcrt
+
 CELL_LIMIT = 300  # characters
 GAP = 2  # columns between two cells
 MIN_WIDTH = 6  # columns that a cell keeps on a narrow terminal
@@ -79,13 +82,11 @@ def _styled(line: str, style: str) -> str:
 
 def _obeys_colours() -> bool:
     """Switch a Windows console to colour codes; False if it cannot print them."""
-    if sys.platform != "win32":
-        return True
-    import msvcrt
-
-    handle, mode = msvcrt.get_osfhandle(sys.stdout.fileno()), ctypes.c_ulong()
-    kernel = ctypes.windll.kernel32
-    return bool(
-        kernel.GetConsoleMode(handle, ctypes.byref(mode))
-        and kernel.SetConsoleMode(handle, mode.value | 4)  # ENABLE_VIRTUAL_TERMINAL_PROCESSING
-    )
+    if sys.platform == "win32":
+        handle, mode = msvcrt.get_osfhandle(sys.stdout.fileno()), ctypes.c_ulong()
+        kernel = ctypes.windll.kernel32
+        return bool(
+            kernel.GetConsoleMode(handle, ctypes.byref(mode))
+            and kernel.SetConsoleMode(handle, mode.value | 4)  # ENABLE_VIRTUAL_TERMINAL_PROCESSING
+        )
+    return True

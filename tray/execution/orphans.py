@@ -30,16 +30,16 @@ def become_subreaper() -> bool:
 
 
 def is_subreaper() -> bool:
-    from ctypes import byref, c_int  # on Linux, and only in the tray
-
-    value = c_int(0)
-    return sys.platform == "linux" and _prctl(GET_SUBREAPER, byref(value)) == 0 and value.value == 1
+    return sys.platform == "linux" and _prctl(GET_SUBREAPER) == 1
 
 
-def _prctl(option: int, value: object) -> int:
-    from ctypes import CDLL
+def _prctl(option: int, value: int | None = None) -> int:
+    """Returns what the call returns; without a value, what it puts in its place, or -1 if it fails."""
+    import ctypes  # only the tray needs it
 
-    return int(CDLL(None).prctl(option, value, 0, 0, 0))
+    given = ctypes.c_int(value or 0)
+    done = int(ctypes.CDLL(None).prctl(option, ctypes.byref(given) if value is None else given, 0, 0, 0))
+    return done if done or value is not None else given.value
 
 
 def orphans() -> tuple[int, ...]:

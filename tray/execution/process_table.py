@@ -20,6 +20,9 @@ import msgspec
 from tray.execution.process import RUN_VARIABLE
 from tray.files import FLAGS, content
 
+if sys.platform != "linux":
+    import psutil
+
 PROC = "/proc"
 COMM = 15  # bytes of a program's name that the kernel keeps
 LINE = 4096  # bytes; `stat` has at most some 1,200, and the kernel returns them at once
@@ -62,8 +65,6 @@ else:
 
     def read_entry(pid: int) -> ProcessEntry | None:
         """This process; None when it has gone, or we may not see it."""
-        import psutil
-
         try:
             process = psutil.Process(pid)
             if sys.platform == "win32":  # has no groups, no sessions and no zombies
@@ -106,8 +107,6 @@ else:
 
     def command_line(pid: int) -> tuple[str, ...]:
         """How it was started; empty when it has gone."""
-        import psutil
-
         try:
             return tuple(psutil.Process(pid).cmdline())
         except (psutil.Error, ValueError):
@@ -115,8 +114,6 @@ else:
 
     def program_name(pid: int) -> str:
         """The name of its program; "" when it has gone."""
-        import psutil
-
         try:
             return psutil.Process(pid).name()
         except (psutil.Error, ValueError):
@@ -124,8 +121,6 @@ else:
 
     def program_path(pid: int) -> str:
         """Returns the file of its program; "" if the system hides it."""
-        import psutil
-
         try:
             return psutil.Process(pid).exe()
         except (psutil.Error, OSError, ValueError):  # wine shows the program of no other process
@@ -242,8 +237,6 @@ def _read_entries() -> dict[int, ProcessEntry]:
     if sys.platform == "linux":
         pids = [int(name) for name in os.listdir(PROC) if name.isdigit()]  # noqa: PTH208 - on the way to an answer
     else:  # macOS; not run where this was written. Without /proc the mark is not checked.
-        import psutil
-
         pids = psutil.pids()
     found = ((pid, read_entry(pid)) for pid in pids)
     return {pid: one for pid, one in found if one is not None and not one.is_dead}

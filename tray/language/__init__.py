@@ -15,6 +15,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+if sys.platform == "win32":
+    import ctypes
+    import locale
+
 if TYPE_CHECKING:
     import gettext
 
@@ -61,9 +65,6 @@ def _known(locale: str) -> str:
 def _desktop() -> str:
     """Programs that a desktop starts have no such variables on macOS and Windows: there the system knows."""
     if sys.platform == "win32":
-        import ctypes
-        import locale
-
         return locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), "")
     if sys.platform == "darwin":
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import difflib
 import logging
 import random
@@ -25,6 +26,9 @@ from tray.errors import BUILT_IN_ERRORS, ConfigError
 from tray.notify import speech
 from tray.sources.sound_pack import load, read_pack
 from tray.threads import run_logged, start_thread
+
+if sys.platform == "win32":
+    import winsound
 
 SOUNDS = Path(__file__).parent / "sounds"
 QUEUE_LIMIT = 3  # sounds in the queue; older ones make room
@@ -354,12 +358,8 @@ def _frames(
 
 
 def _winsound(path: Path) -> bool:
-    if sys.platform != "win32":
-        return False
-    import winsound
-
-    try:
-        winsound.PlaySound(str(path), winsound.SND_FILENAME | winsound.SND_NODEFAULT)
-    except RuntimeError:
-        return False
-    return True
+    if sys.platform == "win32":
+        with contextlib.suppress(RuntimeError):
+            winsound.PlaySound(str(path), winsound.SND_FILENAME | winsound.SND_NODEFAULT)
+            return True
+    return False
