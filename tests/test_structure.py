@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import tomllib
 from collections import Counter, defaultdict
@@ -31,6 +32,8 @@ CATCHING = {
     "tray/threads.py": 1,
 }
 FROM_OUTSIDE = ("tray/agents/", "tray/reading/", "tray/sources/", "tray/settings.py")  # JSON and YAML of others
+# An event carries its EventSpec and its agent: `parse` alone looks them up.
+LOOKUP = re.compile(r"(\bAGENTS\[|\b(AGENTS\.get|AGENTS\.find|hook_rules|known_agent|neutral|spec)\()event\.agent\b")
 OUTSIDE = {"tray", "tray.relay"}  # of the layers: the root package, and the relay, which imports nothing of ours
 
 
@@ -134,3 +137,10 @@ def test_any_is_used_only_where_json_from_outside_is_read() -> None:
     ]
 
     assert places == []
+
+
+def test_only_parse_looks_up_the_agent_and_the_spec_of_an_event() -> None:
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in MODULES}
+    lookups = {file: len(LOOKUP.findall(text)) for file, text in texts.items()}
+
+    assert +Counter(lookups) == {"tray/agents/protocol.py": 1}

@@ -25,7 +25,8 @@ FOLDER = Path(__file__).parent / "goldens"
 OUTPUTS: dict[str, dict[str, dict[str, Any]]] = json.loads((FOLDER / "outputs.json").read_text(encoding="utf-8"))
 ROWS: dict[tuple[str, str], FidelityRow] = {(row.agent, row.event): row for row in fidelity.rows()}
 SAMPLE = "sample "
-FRAME = ("id", "agent", "payload", "body", "environment", "pid")  # of every Event, and nothing that parsing finds
+# Of every Event, and nothing that parsing finds.
+FRAME = ("id", "agent", "spec", "sender", "payload", "body", "environment", "pid")
 
 
 def recorded() -> list[tuple[str, str]]:

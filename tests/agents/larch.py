@@ -34,7 +34,8 @@ def shape(**values: Any) -> ClaudeShape:
 
 def event(name: str = "BeforeTool", **values: Any) -> Event:
     tool = Tool(name="Bash", input={"command": "ls", "folder": "/p"}) if EVENTS[name].subject else None
-    return Event(**{"id": "1", "agent": "larch", "name": name, "kind": EVENTS[name].kind, "tool": tool, **values})
+    own: dict[str, Any] = {"kind": EVENTS[name].kind, "spec": EVENTS[name], "tool": tool}
+    return Event(**{"id": "1", "agent": "larch", "name": name, **own, **values})
 
 
 @contextmanager

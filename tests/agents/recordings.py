@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
-from tray.agents.protocol import parse
+from msgspec.structs import replace
+
+from tray.agents.protocol import parse, spec
 from tray.agents.registry import AGENTS
 from tray.model.event import Event, RelayRequest
 
@@ -24,6 +27,12 @@ def request_for(agent: str, event: str, body: bytes) -> RelayRequest:
     return RelayRequest(
         agent=agent, event=event, id="01", body=body, cwd="/relay", environment=environment, pid=41, parent=40
     )
+
+
+def built(**fields: Any) -> Event:
+    """An Event of these fields that knows its agent and its EventSpec, as one that was parsed does."""
+    event = Event(**fields)
+    return replace(event, spec=spec(event.agent, event.name), sender=AGENTS.find(event.agent))
 
 
 def recorded(agent: str, name: str) -> Event:

@@ -68,7 +68,7 @@ def test_a_failure_aborts_on_shelley_alone_and_its_neutral_answer_never_fails() 
     for agent, known in AGENTS.items():
         for name in known.events:
             event = sampled(agent, name)
-            answer = neutral(agent, name, event.body)
+            answer = neutral(known, name, event.body)
             assert (answer.code, answer.stderr, heard(event, answer).verdict) == (0, b"", "none"), name
 
 
@@ -78,7 +78,7 @@ def test_silence_changes_nothing_except_a_system_prompt_which_is_said_again() ->
     assert render(event, Decision()) == Answer(stdout=event.body)
     assert heard(event, Answer()).verdict == "deny"
     assert all(
-        neutral(agent, name, b"x") == Answer()
+        neutral(known, name, b"x") == Answer()
         for agent, known in AGENTS.items()
         for name in known.events
         if name != "system-prompt" and agent not in ("antigravity", "cursor")  # which want an answer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from every import every
 
-from tray.agents.agent import is_headless
 from tray.agents.registry import AGENTS
 
 CASES: list[tuple[str, dict[str, str], tuple[str, ...], bool]] = [
@@ -32,4 +31,4 @@ CASES: list[tuple[str, dict[str, str], tuple[str, ...], bool]] = [
 def test_an_sdk_a_print_and_ci_have_no_user(
     agent: str, environment: dict[str, str], command: tuple[str, ...], headless: bool
 ) -> None:
-    assert is_headless(AGENTS[agent], environment, command) is headless
+    assert AGENTS[agent].is_headless(environment, command) is headless

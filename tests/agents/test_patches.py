@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from agents.recordings import built
 from every import every
 
 from tray.agents.claude_code.conditions import is_met
@@ -33,7 +34,7 @@ EDITED = {
 
 def patched(agent: str, name: str, input: dict[str, Any]) -> Event:
     tool = Tool(name=name, input=input)
-    return Event(id="1", agent=agent, name="PreToolUse", kind=EventKind.TOOL_BEFORE, cwd="/p", tool=tool)
+    return built(id="1", agent=agent, name="PreToolUse", kind=EventKind.TOOL_BEFORE, cwd="/p", tool=tool)
 
 
 CALLS = [

@@ -90,7 +90,7 @@ def test_reading_never_raises_and_what_was_read_can_be_answered(
 
     if hook_output.problem:
         assert hook_output == HookOutput(problem=hook_output.problem)
-        assert answer == neutral(event.agent, event.name, event.body)
+        assert answer == neutral(event.sender, event.name, event.body)
     if hook_output.verdict is Verdict.ALLOW:
         assert dialect in ("claude-code", "droid", "starchild")
         assert b"allow" in said or b"approve" in said

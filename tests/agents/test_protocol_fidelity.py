@@ -83,7 +83,7 @@ SPOKEN = [(row, word) for row in ROWS for word in row.carried if (row.agent, row
 def test_what_is_carried_is_really_told(row: FidelityRow, word: str) -> None:
     event = sampled(row.agent, row.event)
 
-    assert render(event, decision(event, word)) != neutral(row.agent, row.event, event.body)
+    assert render(event, decision(event, word)) != neutral(event.sender, row.event, event.body)
 
 
 def test_every_event_has_a_row_whose_words_are_the_same_everywhere() -> None:

@@ -210,6 +210,6 @@ def test_every_decision_has_an_answer_in_the_agents_own_form(event: Event, decis
     answer = render(event, decision)
 
     if abilities(event) is Capability.NOTHING:
-        assert answer == neutral(event.agent, event.name, event.body)
+        assert answer == neutral(event.sender, event.name, event.body)
         return
     assert taken(event, answer) == meant(event, fit(event, decision))

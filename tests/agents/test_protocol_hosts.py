@@ -94,7 +94,7 @@ def heard(event: Event, answer: Answer) -> Report:
 def test_the_neutral_answer_changes_nothing_and_is_no_cause_for_complaint(event: Event) -> None:
     expected = Report(warnings=["printed no path"]) if event.name == "WorktreeCreate" else Report()
 
-    assert heard(event, neutral(event.agent, event.name, event.body)) == expected
+    assert heard(event, neutral(event.sender, event.name, event.body)) == expected
 
 
 @settings(max_examples=300)

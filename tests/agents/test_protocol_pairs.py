@@ -91,7 +91,7 @@ def test_a_refusal_arrives_wherever_the_agent_can_take_one(dialect: str, row: Fi
         assert taken(event, answer) == (Verdict.DENY, False)
         assert b"no" in answer.stdout + answer.stderr or row.event.startswith("Elicitation")
     else:
-        assert answer == neutral(row.agent, row.event, event.body)
+        assert answer == neutral(event.sender, row.event, event.body)
 
 
 @every(("dialect", "row"), PAIRS, ids=IDS)
@@ -108,7 +108,7 @@ def test_a_hook_that_broke_says_nothing_to_any_agent(dialect: str, row: Fidelity
         assert hook_output.verdict is Verdict.DENY  # each code from 2 on with a text refuses
         return
     assert hook_output.problem
-    assert answered(event, hook_output) == neutral(row.agent, row.event, event.body)
+    assert answered(event, hook_output) == neutral(event.sender, row.event, event.body)
 
 
 @every(("dialect", "row"), PAIRS, ids=IDS)
@@ -118,7 +118,7 @@ def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row
     hook_output = AGENTS[dialect].protocol.read(event, Result(code=0, stdout=same))
 
     assert replace(hook_output, plain=False) == HookOutput() or hook_output.problem == "printed no path"
-    assert answered(event, hook_output) == neutral(row.agent, row.event, event.body)
+    assert answered(event, hook_output) == neutral(event.sender, row.event, event.body)
 
 
 @every("row", REWRITTEN, ids=lambda row: row.agent)

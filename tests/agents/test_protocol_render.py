@@ -189,7 +189,7 @@ def test_shelleys_system_prompt_is_echoed_rewritten_or_refused_by_failing(decisi
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"You are."])
 def test_shelleys_system_prompt_is_never_answered_with_nothing(body: bytes) -> None:
-    answer = neutral("shelley", "system-prompt", body)
+    answer = neutral(AGENTS["shelley"], "system-prompt", body)
 
     assert (answer.stdout, answer.code) == (body or b"\n", 0)
     assert render(parse(request_for("shelley", "system-prompt", body)), Decision(verdict=Verdict.DENY)) in (
@@ -214,7 +214,7 @@ def test_text_that_utf_8_cannot_hold_still_leaves_as_json() -> None:
 
 @given(st.sampled_from([*AGENTS, "foo", ""]), st.text(max_size=20), st.binary(max_size=50))
 def test_the_neutral_answer_is_safe_for_any_junk(agent: str, name: str, body: bytes) -> None:
-    answer = neutral(agent, name, body)
+    answer = neutral(AGENTS.find(agent), name, body)
 
     assert (answer.code, answer.stderr) == (0, b"")
     assert answer.stdout in (b"", body, b"\n") or agent in ("antigravity", "cursor")
@@ -224,4 +224,4 @@ def test_the_neutral_answer_is_safe_for_any_junk(agent: str, name: str, body: by
 def test_no_opinion_is_the_neutral_answer(agent: str, name: str) -> None:
     event = sampled(agent, name)
 
-    assert render(event, Decision()) == neutral(agent, name, event.body)
+    assert render(event, Decision()) == neutral(event.sender, name, event.body)

@@ -24,4 +24,4 @@ def test_silence_is_the_neutral_answer_in_every_event(agent: str, name: str) -> 
     assert is_only_verdict(SILENCE)
     assert fit(event, SILENCE) is SILENCE
     if not spec(agent, event.name).observe_only:
-        assert AGENTS[agent].protocol.render(event, SILENCE) == neutral(agent, event.name, event.body)
+        assert AGENTS[agent].protocol.render(event, SILENCE) == neutral(event.sender, event.name, event.body)

@@ -6,7 +6,7 @@ import pytest
 
 from tray.agents import relay_table
 from tray.agents.protocol import neutral
-from tray.agents.registry import BUILT_IN
+from tray.agents.registry import AGENTS
 from tray.agents.relay_table import SAMPLES, fields
 from tray.model.decision import EMPTY_ANSWER, Answer
 
@@ -21,7 +21,7 @@ def test_it_has_a_row_for_an_event_whose_neutral_answer_is_not_silence_and_for_n
     rows = [line.split("=", 1)[1].split("\x1f") for line in relay_table.FILE.read_text().splitlines()[1:]]
 
     assert ["shelley", "system-prompt", "echo"] in rows
-    assert [row for row in rows if row[0] not in BUILT_IN or neutral(row[0], row[1], b"{}") == EMPTY_ANSWER] == []
+    assert [row for row in rows if neutral(AGENTS.find(row[0]), row[1], b"{}") == EMPTY_ANSWER] == []
     assert [row[:2] for row in rows if row[0] == "claude-code"] == []
 
 

@@ -92,6 +92,7 @@ def test_nobody_is_told_in_the_thread_that_answers(
         work()
     assert recorder == [
         ("sessions", EVENT.id, Verdict.ABSTAIN),
+        ("observed", EVENT.id),
         ("alerts", EVENT.id, Verdict.ABSTAIN),
         ("refreshed",),
         ("running", "t", "looks"),

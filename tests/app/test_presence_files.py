@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from agents.recordings import built
+
 from tray.app.presence_files import INTERVAL, PresenceFiles
-from tray.model.event import Event, EventKind
+from tray.model.event import EventKind
 
 VARIABLE = "CLAUDE_CLIENT_PRESENCE_FILE"
 
@@ -26,7 +28,7 @@ class Kept:
     def event(self, path: object, kind: EventKind = EventKind.PROMPT, session: str = "s", **more: str) -> None:
         environment = {VARIABLE: str(path)}
         fields: dict[str, Any] = {"agent": "claude-code", **more}
-        self.files.observe(Event(id="e", name="X", kind=kind, session=session, environment=environment, **fields))
+        self.files.observe(built(id="e", name="X", kind=kind, session=session, environment=environment, **fields))
 
     def later(self) -> None:
         (seconds, work), self.timers = self.timers[-1], []

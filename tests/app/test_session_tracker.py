@@ -11,6 +11,7 @@ from typing import Any
 
 import psutil
 import pytest
+from agents.recordings import built
 from house import House
 
 from tray.app.session_tracker import SessionStore, SessionTracker, dropped_place, git_branch
@@ -18,7 +19,7 @@ from tray.engine.ports import FREQUENT_KINDS
 from tray.engine.session_states import state_after
 from tray.errors import HooktrayError
 from tray.model.decision import NO_OPINION, Decision, Verdict
-from tray.model.event import Event, EventKind
+from tray.model.event import EventKind
 from tray.model.session import Session, SessionState
 
 TMUX = {"TMUX": "/tmp/tmux-1/default,1,0", "TMUX_PANE": "%7"}
@@ -68,7 +69,7 @@ class Tracked:
 
     def event(self, kind: EventKind, decision: Decision = NO_OPINION, **more: Any) -> None:
         fields: dict[str, Any] = {"agent": "claude-code", "name": "X", "session": "s-1", "cwd": "/home/dev/shop"}
-        self.tracker.decided(Event(id=os.urandom(4).hex(), kind=kind, **{**fields, "parent": 1, **more}), decision)
+        self.tracker.decided(built(id=os.urandom(4).hex(), kind=kind, **{**fields, "parent": 1, **more}), decision)
 
 
 @pytest.fixture
@@ -182,7 +183,7 @@ def test_the_place_is_read_from_the_first_event_and_anew_when_another_process_se
 
 def test_a_place_that_does_not_parse_is_dropped_and_journalled(tracked: Tracked) -> None:
     tracked.event(EventKind.PROMPT, environment={"TMUX": "nonsense", "WINDOWID": "12"})
-    event = Event(id="e", agent="claude-code", name="UserPromptSubmit", kind=EventKind.PROMPT, session="s-1")
+    event = built(id="e", agent="claude-code", name="UserPromptSubmit", kind=EventKind.PROMPT, session="s-1")
     row = dropped_place(event, tracked.dropped[0])
     tracked.house.stores.journal.append(row, commit=True)
     tracked.house.stores.journal.close()  # whatever waits is written down
@@ -239,13 +240,13 @@ def test_a_session_is_found_by_the_beginning_of_its_id_and_without_one_by_its_ne
 def test_a_question_on_the_desktop_makes_its_session_wait(tracked: Tracked) -> None:
     tracked.event(EventKind.PROMPT)
 
-    tracked.tracker.asked(Event(id="q", agent="claude-code", name="X", kind=EventKind.TOOL_BEFORE, session="s-1"))
+    tracked.tracker.asked(built(id="q", agent="claude-code", name="X", kind=EventKind.TOOL_BEFORE, session="s-1"))
 
     assert tracked.tracker.sessions[0].state is SessionState.WAITING
 
 
 def test_a_session_whose_first_event_is_a_question_is_known_with_its_place(tracked: Tracked) -> None:
-    first = Event(
+    first = built(
         id="q", agent="claude-code", name="X", kind=EventKind.PERMISSION_REQUEST, session="s-1", environment=TMUX,
         parent=1,
     )  # fmt: skip
@@ -257,7 +258,7 @@ def test_a_session_whose_first_event_is_a_question_is_known_with_its_place(track
 
 
 def test_an_event_that_was_answered_at_once_counts_when_it_came(tracked: Tracked) -> None:
-    end = Event(id="end", agent="claude-code", name="Stop", kind=EventKind.TURN_END, session="s-1")
+    end = built(id="end", agent="claude-code", name="Stop", kind=EventKind.TURN_END, session="s-1")
     tracked.tracker.arrived(end)
     tracked.event(EventKind.PROMPT)
     tracked.tracker.decided(end, NO_OPINION)  # its hooks ended after the next turn had begun
@@ -298,7 +299,7 @@ def test_a_step_leaves_a_session_at_work_as_it_is(tracked: Tracked, kind: EventK
     tracked.event(kind)
 
     assert tracked.tracker.sessions == before
-    step = Event(id="1", agent="claude-code", name="X", kind=kind)
+    step = built(id="1", agent="claude-code", name="X", kind=kind)
     assert state_after(step, NO_OPINION, SessionState.WORKING) is SessionState.WORKING  # what the tracker relies on
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from agents.recordings import built
 
 from tray.engine.gates import MAX_DEPTH, gate
 from tray.model.decision import Gate, Verdict
-from tray.model.event import Event, EventKind
+from tray.model.event import EventKind
 from tray.model.hook import Action, Command, Hook, Match, Rule, Source
 
 COMMAND = Command(line="./guard.sh", folder="/c")
@@ -32,6 +33,6 @@ def test_a_hook_runs_three_levels_below_other_hooks_and_no_deeper_and_a_rule_alw
         action=action,
         dialect="starchild",
     )
-    event = Event(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, depth=depth)
+    event = built(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, depth=depth)
 
     assert gate(hook, event, switch_gate=None) is expected

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import pytest
+from agents.recordings import built
 from msgspec.structs import replace
 
 from tray.engine.merge import failed, make_outcome, merge
 from tray.model.decision import HookOutput, Outcome, Rewrite, Status, Target, Verdict
-from tray.model.event import Event, EventKind
+from tray.model.event import EventKind
 from tray.model.hook import Failure, Hook, Match, Rule, Source
 
-CALL = Event(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE)
+CALL = built(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE)
 
 
 def hook(name: str = "guard", failure: Failure = Failure.ALLOW) -> Hook:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import regex
+from agents.recordings import built
 from every import every
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +30,7 @@ def matches(match: Match, event: Event) -> bool:
 def tool_event(agent: str = "claude-code", tool: str = "Bash", **more: Any) -> Event:
     fields: dict[str, Any] = {"name": "PreToolUse", "kind": EventKind.TOOL_BEFORE, "cwd": "/secret/place"}
     tool_input = more.pop("input", {"command": "rm -rf build", "description": "clean"})
-    return Event(id="1", agent=agent, tool=Tool(name=tool, input=tool_input), **{**fields, **more})
+    return built(id="1", agent=agent, tool=Tool(name=tool, input=tool_input), **{**fields, **more})
 
 
 @every(
@@ -68,7 +69,7 @@ def test_a_tool_matches_under_every_agents_name_for_it() -> None:
 
 
 def test_a_hook_for_a_tool_is_not_asked_where_there_is_none() -> None:
-    event = Event(id="1", agent="claude-code", name="Stop", kind=EventKind.TURN_END)
+    event = built(id="1", agent="claude-code", name="Stop", kind=EventKind.TURN_END)
 
     assert not matches(Match(event="turn_end", tool="Bash"), event)
 
@@ -80,7 +81,7 @@ def test_a_matcher_finds_text_however_deep_it_lies() -> None:
 
 
 def test_without_a_tool_or_words_the_payload_is_searched() -> None:
-    event = Event(
+    event = built(
         id="1", agent="claude-code", name="X", kind=EventKind.OTHER, payload={"error": "rate_limit", "n": 3}
     )
 
@@ -192,7 +193,7 @@ def test_an_evil_pattern_runs_out_of_time_and_counts_as_matching() -> None:
 
 
 def test_an_event_we_could_not_read_asks_by_its_name_alone() -> None:
-    event = Event(
+    event = built(
         id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, problem="payload is not JSON"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.recordings import built
 from every import every
 
 from tray.engine.session_states import state_after
@@ -17,7 +18,7 @@ ASKED = Decision(verdict=Verdict.ASK)
 
 
 def event(kind: EventKind, *, agent: str = "claude-code", name: str = "X", **more: Any) -> Event:
-    return Event(id="e", agent=agent, name=name, kind=kind, session="s", **more)
+    return built(id="e", agent=agent, name=name, kind=kind, session="s", **more)
 
 
 CASES: list[tuple[Event, Decision, SessionState, SessionState]] = [

@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from agents.recordings import built
 from notify import parts, samples
 from notify.parts import Recorder
 
 from tray.model.decision import Decision, HookOutput, Outcome, Status, Verdict
-from tray.model.event import Event, EventKind, Tool
+from tray.model.event import EventKind, Tool
 from tray.notify.alert import Alert
 from tray.notify.fallback_backends import (
     SCRIPT,
@@ -82,7 +83,7 @@ def made(text: str, number: int) -> Alert:
     """Foreign text in every place that an alert takes some from."""
     reading = HookOutput(verdict=Verdict.DENY, reason=text)
     outcome = Outcome(hook=text, status=Status.OK, output=reading)
-    event = Event(
+    event = built(
         id="e", agent="x-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, session=str(number), cwd=f"/w/{text}",
         tool=Tool(name=text, input={"command": text}),
     )  # fmt: skip

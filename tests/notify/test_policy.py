@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from agents.recordings import built
 from every import every
 from msgspec.structs import replace
 
@@ -30,7 +31,7 @@ def stop(**fields: Any) -> Event:
         "cwd": "/home/ada/shop",
         "message": "All 12 tests pass.\n\nI changed three files.",
     }
-    return Event(**(base | fields))
+    return built(**(base | fields))
 
 
 def bash(**fields: Any) -> Event:

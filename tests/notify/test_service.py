@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from agents.recordings import built
 from house import House
 from msgspec.structs import replace
 
@@ -45,7 +46,7 @@ def service(announced: Announced) -> AlertService:
 
 def event(kind: EventKind, id: str = "1", **more: Any) -> Event:
     fields: dict[str, Any] = {"agent": "claude-code", "name": kind.value, "session": "s", "cwd": "/p"}
-    return Event(id=id, kind=kind, **{**fields, **more})
+    return built(id=id, kind=kind, **{**fields, **more})
 
 
 def record(event: Event, **more: Any) -> Record:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Verdict
-from tray.model.event import Capability, Event, EventSpec, RelayRequest, Tool
-from tray.model.form import Answers, Form
+from tray.model.decision import Answer, Decision, HookOutput, Result, Verdict
+from tray.model.event import Capability, Event, EventSpec, FormFormat, RelayRequest, Tool
 from tray.model.hook import Match
 
 if TYPE_CHECKING:  # a connector and a reader are imported when they are first used
@@ -26,6 +25,9 @@ Variables = Mapping[str, str]
 ToolNames = Callable[[], Collection[str]]  # the names that a matcher may have for the event's tool
 # Whether a pattern matches in a text, within the event's time limit for patterns.
 PatternSearch = Callable[[str, str], bool]
+
+CI = "CI"  # what every CI sets
+NOT_CI = ("", "0", "false")
 
 
 class AgentProtocol(Protocol):
@@ -186,18 +188,6 @@ class HookRules(msgspec.Struct, frozen=True, kw_only=True):
     # Whether a tool call meets the `condition` of a match.
     is_condition_met: Callable[[Match, Event, ToolNames, PatternSearch], bool] | None = None
     plugin_input: Callable[[bytes, str, str], bytes] | None = None  # stdin with the hook's plugin: id and folder
-    main_agent: Callable[[Payload], str] | None = None  # the kind of agent that the whole session was started as
-
-
-class FormFormat(msgspec.Struct, frozen=True, kw_only=True):
-    """An agent's own questions to its user, where an answer of ours can answer them.
-
-    `read` returns the form that an event puts to the user, if it puts one. `fill` returns its answers as the rewrite
-    that carries them.
-    """
-
-    read: Callable[[Event], Form | None]
-    fill: Callable[[Event, Answers], Rewrite]
 
 
 class ProtectedFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -250,20 +240,15 @@ class KnownAgent(msgspec.Struct, frozen=True, kw_only=True):
     guarded_members: Mapping[str, re.Pattern[str]] = {}
     path_words: tuple[str, ...] = ()  # each path of `protected` contains one; in lower case
 
-
-CI = "CI"  # what every CI sets
-NOT_CI = ("", "0", "false")
-
-
-def is_headless(agent: KnownAgent, environment: Variables, command: Sequence[str]) -> bool:
-    """Whether no user sits before this agent: another program started it, by an SDK, for one print, or in CI."""
-    if environment.get(CI, "").lower() not in NOT_CI:
-        return True
-    if any(pattern.fullmatch(environment.get(name, "")) for name, pattern in agent.headless_marks.items()):
-        return True
-    # The program, maybe behind its interpreter: another one's arguments mean something else.
-    own = next((number for number, word in enumerate(command[:3]) if PurePath(word).stem in agent.programs), None)
-    return own is not None and agent.headless is not None and any(map(agent.headless.fullmatch, command[own + 1 :]))
+    def is_headless(self, environment: Variables, command: Sequence[str]) -> bool:
+        """Whether no user sits before this agent: another program started it, by an SDK, for one print, or in CI."""
+        if environment.get(CI, "").lower() not in NOT_CI:
+            return True
+        if any(pattern.fullmatch(environment.get(name, "")) for name, pattern in self.headless_marks.items()):
+            return True
+        # The program, maybe behind its interpreter: another one's arguments mean something else.
+        own = next((number for number, word in enumerate(command[:3]) if PurePath(word).stem in self.programs), None)
+        return own is not None and self.headless is not None and any(map(self.headless.fullmatch, command[own + 1 :]))
 
 
 class Agent(KnownAgent, frozen=True, kw_only=True):
@@ -285,6 +270,7 @@ class Agent(KnownAgent, frozen=True, kw_only=True):
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for
     unnamed_event: str = ""  # its entries name no event: what a payload counts as that names none, or is unreadable
     trusts_each_entry: bool = False  # its user has to trust our entries again when they change, so all are written
+    main_agent_key: str = ""  # of its payloads: the kind of agent that the whole session was started as
     keeps_call_ids: bool = False  # its real client names a call by the same id before and after it
     probe_event: str = ""  # the event of a probe; "" = any, because the payload names the event
     connector: Callable[[], Connector] | None = None

@@ -86,7 +86,7 @@ def _row(agent: str, name: str, spec: EventSpec) -> FidelityRow:
     can_refuse = Capability.DENY in spec.can
     strict = [word for word in STRICTER if not (spec.feedback_only and word.startswith("rewrite"))]
     stricter = tuple(word for word in ABILITIES if word not in carried and can_refuse and word in strict)
-    event = Event(id="", agent=agent, name=name, kind=spec.kind)
+    event = Event(id="", agent=agent, name=name, kind=spec.kind, spec=spec, sender=AGENTS[agent])
     return FidelityRow(
         agent=agent,
         event=name,

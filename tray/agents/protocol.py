@@ -9,11 +9,21 @@ import msgspec
 from msgspec.structs import replace
 
 from tray.agents import patches, wire
-from tray.agents.agent import Agent, Payload
+from tray.agents.agent import Payload
 from tray.agents.registry import AGENTS
 from tray.errors import PACKAGE_ERRORS, AgentError
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Target, Verdict
-from tray.model.event import STOP_KINDS, AgentEvents, Capability, Event, EventKind, EventSpec, RelayRequest
+from tray.model.event import (
+    STOP_KINDS,
+    UNKNOWN_EVENT,
+    AgentEvents,
+    Capability,
+    Event,
+    EventKind,
+    EventSpec,
+    RelayRequest,
+    Sender,
+)
 from tray.model.form import Answers, Form
 from tray.model.hook import GATING_KINDS
 
@@ -61,7 +71,8 @@ def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None
     problem = event.problem
     if event.kind is EventKind.TOOL_BEFORE and event.tool is None and not problem:
         problem = NO_TOOL  # every guard of the event is asked, as in the relay
-    return replace(event, problem=problem, ledger=ledger, parent=request.parent)
+    event_spec = spec(event.agent, event.name)
+    return replace(event, spec=event_spec, sender=agent, problem=problem, ledger=ledger, parent=request.parent)
 
 
 def parse_payload(request: RelayRequest) -> Payload:
@@ -97,7 +108,7 @@ def _failed_event(request: RelayRequest, problem: str, name: str) -> Event:
 @lru_cache(maxsize=SPEC_CACHE_SIZE)
 def spec(agent: str, name: str) -> EventSpec:
     known = AGENTS.find(agent)
-    return wire.spec(known.events, name or known.unnamed_event) if known else wire.UNKNOWN_EVENT
+    return wire.spec(known.events, name or known.unnamed_event) if known else UNKNOWN_EVENT
 
 
 def is_gating(agents: Sequence[str], event: str) -> bool:
@@ -116,16 +127,17 @@ def agent_events(agent: str) -> AgentEvents:
 
 def is_known_event(agent: str, name: str) -> bool:
     """Whether this is an event of the agent; `slash/files` is one of Shelley's though no table names it."""
-    return spec(agent, name) is not wire.UNKNOWN_EVENT
+    return spec(agent, name) is not UNKNOWN_EVENT
 
 
-def neutral(agent: str, name: str, body: bytes) -> Answer:
+def neutral(agent: Sender | None, name: str, body: bytes) -> Answer:
     """The answer that changes nothing, for no opinion and for our own failures."""
-    known = AGENTS.find(agent)
+    if agent is None:
+        return EMPTY_ANSWER
     try:
-        return known.protocol.neutral(name, body) if known else EMPTY_ANSWER
+        return agent.protocol.neutral(name, body)
     except PACKAGE_ERRORS as error:
-        AGENTS.failure(agent, "neutral", error)
+        AGENTS.failure(agent.id, "neutral", error)
         return EMPTY_ANSWER
 
 
@@ -136,33 +148,33 @@ def is_only_verdict(decision: Decision) -> bool:
 
 def fit(event: Event, decision: Decision) -> Decision:
     """What of a decision this event can carry (law 2). Fitting twice changes nothing more."""
-    event_spec = spec(event.agent, event.name)
-    can, extras = event_spec.can, event_spec.extras
+    can, extras = event.spec.can, event.spec.extras
     if event.problem:  # of an event that we could not read, nothing but a refusal or a question can be answered
         can, extras = can & (Capability.ASK | Capability.DENY), ()
     if is_only_verdict(decision) and (decision.verdict is Verdict.ABSTAIN or VERDICTS[decision.verdict] in can):
         return decision
-    agent = AGENTS.find(event.agent)
     fit_event = Fit(
         subject=f"{event.name or 'an event'} of {event.agent}",
         can=can,
-        rewrite_problem=_rewrite_problem(agent, event, decision) if agent and decision.rewrite else "",
-        after_the_fact=event_spec.after_the_fact,
-        feedback_only=event_spec.feedback_only,
+        rewrite_problem=_rewrite_problem(event, decision),
+        after_the_fact=event.spec.after_the_fact,
+        feedback_only=event.spec.feedback_only,
         extras=extras,
     )
     return fit_event(decision)
 
 
-def _rewrite_problem(agent: Agent, event: Event, decision: Decision) -> str:
-    assert decision.rewrite is not None
+def _rewrite_problem(event: Event, decision: Decision) -> str:
+    sender = event.sender
+    if sender is None or decision.rewrite is None:
+        return ""
     is_input = decision.rewrite.target is Target.INPUT
     if event.tool and is_input and patches.lost(event.tool.input, decision.rewrite.value):
         return "changes one file of a patch"
     try:
-        return agent.protocol.rewrite_problem(event, decision)
+        return sender.protocol.rewrite_problem(event, decision)
     except PACKAGE_ERRORS as error:
-        AGENTS.failure(agent.id, "rewrite_problem", error)
+        AGENTS.failure(sender.id, "rewrite_problem", error)
         return "its package fails on"
 
 
@@ -184,19 +196,19 @@ def render(event: Event, decision: Decision) -> Answer:
 
     Raises AgentError when the code of an agent's package fails.
     """
-    agent = AGENTS.find(event.agent)
-    if agent is None:
+    sender = event.sender
+    if sender is None:
         return EMPTY_ANSWER
     try:
-        if decision is NO_OPINION or spec(event.agent, event.name).observe_only:
-            return agent.protocol.neutral(event.name, event.body)
+        if decision is NO_OPINION or event.spec.observe_only:
+            return sender.protocol.neutral(event.name, event.body)
         is_silent = decision.verdict is Verdict.ABSTAIN and not decision.notes and is_only_verdict(decision)
         fitted = fit(event, decision)
         if is_silent or (event.problem and fitted.verdict < Verdict.ASK):
-            return agent.protocol.neutral(event.name, event.body)
-        return agent.protocol.render(event, fitted)
+            return sender.protocol.neutral(event.name, event.body)
+        return sender.protocol.render(event, fitted)
     except PACKAGE_ERRORS as error:
-        raise AGENTS.failure(agent.id, "render", error) from error
+        raise AGENTS.failure(sender.id, "render", error) from error
 
 
 def sample(agent: str, name: str) -> bytes:
@@ -211,9 +223,9 @@ def sample(agent: str, name: str) -> bytes:
 
 def form(event: Event) -> Form | None:
     """The questions that the agent puts to its user with this event, if an answer of ours can answer them."""
-    agent = AGENTS.find(event.agent)
+    forms = event.sender.forms if event.sender else None
     try:
-        return agent.forms.read(event) if agent is not None and agent.forms is not None else None
+        return forms.read(event) if forms else None
     except PACKAGE_ERRORS as error:  # the user answers in the agent
         AGENTS.failure(event.agent, "forms.read", error)
         return None
@@ -224,10 +236,10 @@ def answered(event: Event, decision: Decision, answers: Answers) -> Decision:
 
     It stays as it was when the code of an agent's package fails: the user is asked by the agent.
     """
-    forms = AGENTS[event.agent].forms
-    assert forms is not None
+    assert event.sender is not None
+    assert event.sender.forms is not None
     try:
-        rewrite = forms.fill(event, answers)
+        rewrite = event.sender.forms.fill(event, answers)
     except PACKAGE_ERRORS as error:
         AGENTS.failure(event.agent, "forms.fill", error)
         return decision

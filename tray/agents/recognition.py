@@ -91,8 +91,8 @@ def neutral(via_agent: str, event: str, body: bytes, environment: Variables) -> 
     except ValueError:
         caller = None
     if caller is None:
-        return own_neutral(via_agent, event, body)
-    return caller.answer if caller.skip_reason else own_neutral(caller.agent, caller.event, body)
+        return own_neutral(AGENTS.find(via_agent), event, body)
+    return caller.answer if caller.skip_reason else own_neutral(AGENTS.find(caller.agent), caller.event, body)
 
 
 @cache
@@ -160,7 +160,7 @@ def _unknown(via_agent: str, word: str, payload: Payload) -> RecognisedCaller:
         event=wire.hook_event_name(payload, word),
         via_agent=via_agent,
         skip_reason=SkipReason.NOT_UNDERSTOOD,
-        answer=own_neutral(via_agent, word, b""),
+        answer=own_neutral(AGENTS.find(via_agent), word, b""),
         session=_session(payload),
         cwd=_cwd(payload),
     )

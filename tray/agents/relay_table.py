@@ -153,9 +153,10 @@ def _neutral_rows(agents: Iterable[str], *, lenient: bool = False) -> Iterator[t
     """`lenient`: the answers of a package's agent that no row can hold are left out."""
     one, other = SAMPLES
     for agent in agents:
-        for event in sorted(AGENTS[agent].events):
+        known = AGENTS[agent]
+        for event in sorted(known.events):
             try:
-                row = fields(agent, event, (neutral(agent, event, one), neutral(agent, event, other)))
+                row = fields(agent, event, (neutral(known, event, one), neutral(known, event, other)))
             except ValueError:
                 if lenient and agent not in BUILT_IN:
                     continue

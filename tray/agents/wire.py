@@ -9,14 +9,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from tray.model.decision import Result
-from tray.model.event import EventKind, EventSpec, RelayRequest, Tool
+from tray.model.event import UNKNOWN_EVENT, EventSpec, RelayRequest, Tool
 
 DEPTH_LIMIT = 200  # a deeper payload could exhaust the stack of whoever writes it again
 TOO_DEEP = f"JSON nested more than {DEPTH_LIMIT} deep"
 DIGIT_LIMIT = 300  # no float is longer, and Python refuses to read or write integers of some thousands
 NAME_LIMIT = 128  # characters; a longer "event name" is not one
 DEFAULT_REASON = "Blocked by a hook"  # agents want a reason with every refusal
-UNKNOWN_EVENT = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried
 START_FAILURES = {126: "exit 126: the command cannot be executed", 127: "exit 127: the command was not found"}
 BOM = b"\xef\xbb\xbf"
 JSON_TYPES = {

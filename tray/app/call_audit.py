@@ -20,7 +20,6 @@ from typing import Protocol, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from tray.agents.registry import AGENTS
 from tray.agents.relay_table import ANSWERED_ALONE
 from tray.app.unjudged_calls import UnjudgedAnnouncer
 from tray.edit.backups import CONNECTIONS
@@ -208,8 +207,8 @@ class CallAudit:
 
 
 def _is_audited(event: Event) -> bool:
-    known, tool = AGENTS.get(event.agent), event.tool
-    if known is None or not known.keeps_call_ids or event.session.startswith(PROBE_PREFIX):
+    sender, tool = event.sender, event.tool
+    if sender is None or not sender.keeps_call_ids or event.session.startswith(PROBE_PREFIX):
         return False
     return bool(event.session) and tool is not None and CALL_ID.fullmatch(tool.call) is not None
 

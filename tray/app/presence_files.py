@@ -10,23 +10,14 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 
-from tray.agents.registry import AGENTS
 from tray.model.event import Event, EventKind
 
 INTERVAL = 30.0  # seconds between two looks, while any agent wants to know
 MAX_FILES = 64
 
 Key = tuple[str, str]
-
-
-@lru_cache(maxsize=64)  # asked at each event
-def presence_variable(agent: str) -> str:
-    """The environment variable of this agent that names presence files; "" when it has none."""
-    found = AGENTS.get(agent)
-    return found.presence_variable if found is not None else ""
 
 
 class PresenceFiles:
@@ -42,14 +33,14 @@ class PresenceFiles:
 
     def observe(self, event: Event) -> None:
         """An event may come from an agent that wants such a file."""
-        agent = AGENTS.get(event.agent)
-        if agent is None or not agent.presence_variable or not event.session or event.test:
+        variable = event.sender.presence_variable if event.sender else ""
+        if not variable or not event.session or event.test:
             return
         key = (event.agent, event.session)
         if event.kind is EventKind.SESSION_END:
             self._forget(key)
             return
-        name = event.environment.get(agent.presence_variable, "") if key not in self._wanted else ""
+        name = event.environment.get(variable, "") if key not in self._wanted else ""
         if name and Path(name).is_absolute() and len(self._wanted) < MAX_FILES:
             self._wanted[key] = Path(name)
             if len(self._wanted) == 1:

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
-from tray.app.presence_files import presence_variable
 from tray.approvals.search_path import SearchPath
 from tray.engine.pipeline import Engine
 from tray.engine.ports import Defer
@@ -203,8 +202,7 @@ class EventBus:
         if not record.test:
             self.view.last_events[record.agent] = record.at
         self.sessions.decided(event, decision)
-        if event.kind is EventKind.SESSION_END or presence_variable(event.agent) in event.environment:
-            self.presence_files.observe(event)
+        self.presence_files.observe(event)
         if self.page.server is not None:
             self.page.publish(record)
         self.alerts.decided(event, decision, record)

@@ -13,8 +13,6 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from tray.agents.agent import is_headless
-from tray.agents.registry import AGENTS
 from tray.engine.ports import FREQUENT_KINDS
 from tray.engine.record import make_record
 from tray.engine.session_states import state_after
@@ -186,8 +184,7 @@ class SessionTracker:
         self._parents[key] = event.parent
         process = self._agent_process(event.parent)
         self._headless.discard(key)
-        known = AGENTS.get(event.agent)
-        if known and is_headless(known, event.environment, command_of(process) if process else ()):
+        if event.sender and event.sender.is_headless(event.environment, command_of(process) if process else ()):
             self._headless.add(key)
         if before.processes and before.processes[0].pid == process:
             return before

@@ -6,7 +6,6 @@ import logging
 
 from msgspec.structs import replace
 
-from tray.agents.protocol import spec
 from tray.errors import StoreError
 from tray.model.decision import HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import STOP_KINDS, Capability, Event, EventKind
@@ -44,7 +43,7 @@ class AsyncOutput:
 
     def take(self, event: Event) -> list[Outcome]:
         """The output that waits for this session, as outcomes of its hooks. A subagent gets none."""
-        can = spec(event.agent, event.name).can
+        can = event.spec.can
         ending = event.kind is EventKind.TURN_END and Capability.DENY in can
         informs = Capability.CONTEXT in can and event.kind not in STOP_KINDS  # there it would make the agent go on
         if event.subagent or event.problem or event.test or not (ending or informs):

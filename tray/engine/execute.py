@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from tray.agents import patches
 from tray.agents.agent import Agent
 from tray.agents.placeholders import runtime_values
-from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
 from tray.agents.tools import further_files
 from tray.approvals.command_resolver import CommandResolver
@@ -128,7 +127,7 @@ class HookExecutor:
                 outcomes[index] = turn
             else:
                 waiting[index] = turn
-        serial = not (event.answered or spec(event.agent, event.name).observe_only)
+        serial = not (event.answered or event.spec.observe_only)
         while waiting:
             running = ready(waiting, hooks) if serial and len(waiting) > 1 else dict(waiting)
             for index in list(running):

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 import msgspec
 from msgspec.structs import replace
 
-from tray.agents.protocol import spec
+from tray.agents.agent import Agent
 from tray.agents.registry import AGENTS
 from tray.agents.tools import native_names, titles
 from tray.engine.gates import apply_switch
@@ -63,21 +63,26 @@ def guards(
         guard
         for agent in sorted(agents)
         if agent in AGENTS and not any(pause.covers("", agent) for pause in pauses)
-        for event, event_spec in AGENTS[agent].events.items()
-        if event_spec.kind in GATING_KINDS
+        for event in _events(AGENTS[agent])
         for guard in _event_guards(
-            agent, event, [one for one in hooks if one.match.project or not switch.is_run_by(agent, one)]
+            event, [one for one in hooks if one.match.project or not switch.is_run_by(agent, one)]
         )
     )
 
 
-def _event_guards(agent: str, event: str, hooks: Iterable[Hook]) -> Iterator[Guard]:
+def _events(agent: Agent) -> Iterator[Event]:
+    """An event of each of the agent's names for a call that a hook can refuse."""
+    for name, spec in agent.events.items():
+        if spec.kind in GATING_KINDS:
+            yield Event(id="", agent=agent.id, name=name, kind=spec.kind, spec=spec, sender=agent)
+
+
+def _event_guards(event: Event, hooks: Iterable[Hook]) -> Iterator[Guard]:
     """At most one for each failure, with the tools of all hooks."""
-    can = spec(agent, event).can
     rows: dict[Failure, _Row] = {}
     for hook in hooks:
-        tools = _tools(hook.match, agent, event)
-        for failure, part in _parts(hook, tools, can) if tools.names or tools.others else ():
+        tools = _tools(hook.match, event)
+        for failure, part in _parts(hook, tools, event.spec.can) if tools.names or tools.others else ():
             if not (part.names or part.others):
                 continue
             row = rows.setdefault(failure, _Row())
@@ -90,8 +95,8 @@ def _event_guards(agent: str, event: str, hooks: Iterable[Hook]) -> Iterator[Gua
         names = (row.exceptions or frozenset()) - row.names if is_exception else row.names
         if names or is_exception:
             yield Guard(
-                agent=agent,
-                event=event,
+                agent=event.agent,
+                event=event.name,
                 failure=failure,
                 names=tuple(sorted(names)),
                 is_exception=is_exception,
@@ -134,23 +139,23 @@ def _looks_only_at_tools(hook: Hook) -> bool:
     return not (match.pattern or match.condition or match.project or match.skill or match.subagent or hook.once)
 
 
-def _tools(match: Match, agent: str, event: str) -> ToolSet:
-    """The tools of this agent's event that the matcher can match, whatever it looks at besides."""
+def _tools(match: Match, event: Event) -> ToolSet:
+    """The tools of this event that the matcher can match, whatever it looks at besides."""
     wide = replace(match, pattern="", project="", skill=(), subagent="")
-    known = frozenset(_known_tools(agent))
+    known = frozenset(_known_tools(event.agent))
     listed = exact_names(match) if match.tool else frozenset()
     if listed is None and (anchored := _ANCHORED_LIST.fullmatch(match.tool)):
         listed = frozenset((anchored[1] or anchored[2]).split("|"))
     condition = match.condition.partition("(")[0].strip()
     tried = known | (listed or frozenset()) | ({condition} if condition else frozenset())
-    names = frozenset(name for name in tried if _may_match(wide, agent, event, name))
+    names = frozenset(name for name in tried if _may_match(wide, event, name))
     is_open = (listed is None or match.tool in ("", "*")) and (not condition or "*" in condition)
-    others = is_open and _may_match(replace(wide, tool="", condition=""), agent, event, "")
+    others = is_open and _may_match(replace(wide, tool="", condition=""), event, "")
     return ToolSet(names, others, known - names)
 
 
-def _may_match(match: Match, agent: str, name: str, tool: str) -> bool:
-    event = Event(id="", agent=agent, name=name, kind=spec(agent, name).kind, tool=Tool(name=tool))
+def _may_match(match: Match, event: Event, tool: str) -> bool:
+    event = replace(event, tool=Tool(name=tool))
     return matches(match, event, EventSearch(event))
 
 

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from tray.agents import lenient, refusals
 from tray.agents.agent import Agent
-from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
 from tray.engine.own_answers import OWN_NAME
 from tray.engine.prompt_text import parse_reply
@@ -73,7 +72,7 @@ def _parse(event: Event, hook: Hook, result: Result) -> HookOutput:
         answer = known.protocol.read(event, replace(result, stdout=last.encode()))
         if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
             return _refusal(answer)
-    if Capability.DENY not in spec(event.agent, event.name).can:  # the event cannot be refused
+    if Capability.DENY not in event.spec.can:  # the event cannot be refused
         return output
     output = _with_refusal(event, hook, known, result, output)
     if hook.failure is Failure.BLOCK and result.code == 0 and not output.problem and output.verdict < Verdict.ASK:
@@ -188,7 +187,7 @@ def _failure_verdict(event: Event, failure: Failure) -> tuple[Verdict, bool]:
         return Verdict.ASK, False
     if failure is Failure.ALLOW or event.kind not in GATING_KINDS or event.answered:
         return Verdict.ABSTAIN, False
-    can_ask = Capability.ASK in spec(event.agent, event.name).can
+    can_ask = Capability.ASK in event.spec.can
     return (Verdict.ASK, False) if can_ask else (Verdict.ABSTAIN, True)
 
 

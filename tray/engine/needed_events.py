@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tray.agents.agent import Agent
 from tray.agents.registry import AGENTS
 from tray.engine.plan import EventSearch, matches
-from tray.model.event import Event, EventKind
+from tray.model.event import Event, EventKind, EventSpec
 from tray.model.hook import Hook, Match
 
 # Notifications, sessions, self-protection, `/hooks` and the end of skills' hooks work without any hook of the user.
@@ -39,12 +39,12 @@ def _needed(agent: Agent, matchers: Iterable[Match]) -> frozenset[str]:
         name
         for name, spec in agent.events.items()
         if name not in agent.unconnected_events
-        and (spec.kind in own or any(_is_meant(match, agent.id, name, spec.kind) for match in matchers))
+        and (spec.kind in own or any(_is_meant(match, agent, name, spec) for match in matchers))
     )
 
 
-def _is_meant(match: Match, agent: str, name: str, kind: EventKind) -> bool:
-    event = Event(id="", agent=agent, name=name, kind=kind)
+def _is_meant(match: Match, agent: Agent, name: str, spec: EventSpec) -> bool:
+    event = Event(id="", agent=agent.id, name=name, kind=spec.kind, spec=spec, sender=agent)
     return matches(match, event, EventSearch(event))
 
 

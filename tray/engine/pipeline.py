@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from tray.agents.protocol import fit, neutral, spec
+from tray.agents.protocol import fit, neutral
 from tray.engine.async_output import AsyncOutput
 from tray.engine.gates import BOUNDARIES, CAPPED_KINDS, MAX_DEPTH, TurnLimits, apply_switch
 from tray.engine.merge import merge, skipped
@@ -126,12 +126,11 @@ class Engine:
         self, event: Event, first: CallReport, ledger: LedgerState, started: float
     ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
         """The answer to a call that another line of ours has reported: the same decision, without a second row."""
-        event_spec = spec(event.agent, event.name)
-        if event_spec.observe_only:
-            return neutral(event.agent, event.name, event.body)
+        if event.spec.observe_only:
+            return neutral(event.sender, event.name, event.body)
 
         def answer(hangup: Hangup | None) -> EngineResponse:
-            decision = self._reports.wait(first, started + event_spec.deadline - time.monotonic())
+            decision = self._reports.wait(first, started + event.spec.deadline - time.monotonic())
             if decision is not None:
                 return self._responder.render_again(event, decision)
             judged = self._judge(event, ledger, started, run_now, lambda: None)
@@ -157,7 +156,7 @@ class Engine:
             if (hooks and switch_gate is None) or event.kind in ANCESTRY_KINDS:
                 found = self._ancestry.descent(event.pid)  # now, while the relay still lives
                 event = event if found is None else self._with_place(event, found)
-            observed = bool(hooks) and spec(event.agent, event.name).observe_only
+            observed = bool(hooks) and event.spec.observe_only
             if self._questions.pending:
                 self._questions.observe(event)
             self._listener.arrived(event, answered=observed)
@@ -169,7 +168,7 @@ class Engine:
                 return self._responder.respond(event, decision, started, defer)
             if observed:
                 defer(lambda: self._start_observers(event, hooks, started), soon=True)
-                return neutral(event.agent, event.name, event.body)
+                return neutral(event.sender, event.name, event.body)
             awaited, beside = split_async(hooks)
             run = partial(self._run_hooks, event, ledger, own, awaited, beside, started, defer)
             for one in awaited:
@@ -193,7 +192,7 @@ class Engine:
         """The answer of the `awaited` hooks; the hooks `beside` it start once it is there."""
         began = time.monotonic()
         try:
-            deadline = started + spec(event.agent, event.name).deadline
+            deadline = started + event.spec.deadline
             outcomes = self.executor().run(event, awaited, deadline, hangup, None)
             if self._shutdown_state.begun and _is_interrupted(outcomes):
                 self._hand_back(event, awaited, outcomes, started)
@@ -335,7 +334,7 @@ class Engine:
                 decided = self._limits.apply_cap(event, decided)
             return self._responder.respond(event, decided, started)
 
-        left = started + spec(event.agent, event.name).deadline - time.monotonic()
+        left = started + event.spec.deadline - time.monotonic()
         return self._questions.make_pending(event, decision, left, finish)
 
     def trial(self, event: Event, approved: ApprovedHook) -> Outcome:
@@ -343,8 +342,7 @@ class Engine:
 
         The end of the tray cancels it.
         """
-        event_spec = spec(event.agent, event.name)
-        limit = approved.hook.timeout + 5 if event_spec.observe_only else event_spec.deadline
+        limit = approved.hook.timeout + 5 if event.spec.observe_only else event.spec.deadline
         approved = apply_switch(approved, self._switch)
         return self.executor().run_one(event, approved, time.monotonic() + limit, self._stop_signal)
 
@@ -352,7 +350,7 @@ class Engine:
         """The decision of the hooks in force that are `wanted`; nothing is announced, nothing is recorded."""
         planned = plan(event, self._ledger.state, self._switch, self._scopes.skills)
         hooks = [one for one in planned if wanted(one.hook)]
-        deadline = time.monotonic() + spec(event.agent, event.name).deadline
+        deadline = time.monotonic() + event.spec.deadline
         return self.decide(event, hooks, deadline, self._stop_signal, self._own_outcome(event))
 
     def answer_busy(self, request: RelayRequest) -> Answer:

@@ -80,7 +80,7 @@ def _is_run_by_agent(event: Event, hook: Hook, switch: Switch) -> bool:
 
 def _can_carry_answer(hook: Hook, event: Event) -> bool:
     """Whether the event can carry the answer of this hook's format to what a person typed."""
-    can = spec(event.agent, event.name).can
+    can = event.spec.can
     return Capability.REWRITE_PROMPT in can or not hook_rules(hook.dialect).only_rewrites_prompts
 
 
@@ -202,7 +202,7 @@ def texts_of(event: Event) -> tuple[str, ...]:
 def _other_texts(event: Event) -> list[str]:
     """Every text of the payload but its envelope and the event's own name."""
     names = (event.name, event.name.replace("-", "_"))
-    envelope = AGENTS[event.agent].envelope if event.agent in AGENTS else ENVELOPE
+    envelope = event.sender.envelope if event.sender else ENVELOPE
     return _texts([value for key, value in event.payload.items() if key not in envelope and value not in names])
 
 

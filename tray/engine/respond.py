@@ -9,7 +9,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from tray.agents.protocol import neutral, render, spec, unanswered
+from tray.agents.protocol import neutral, render, unanswered
 from tray.agents.recognition import RecognisedCaller
 from tray.agents.tools import canonical
 from tray.engine.gates import ENDS_TURN, TurnLimits
@@ -61,7 +61,7 @@ class Responder:
 
         `journalled` returns the decision to record and announce, if that has more than the answer needs.
         """
-        if self._offline and Capability.NOTE in spec(event.agent, event.name).can:
+        if self._offline and Capability.NOTE in event.spec.can:
             decision = _with_note(decision, self._note(event))
         answer, decision = self._render(event, decision)
         is_skill = False
@@ -94,7 +94,7 @@ class Responder:
         try:
             return render(event, decision), decision
         except AgentError as error:
-            return neutral(event.agent, event.name, event.body), unanswered(event, decision, error)
+            return neutral(event.sender, event.name, event.body), unanswered(event, decision, error)
 
     def hand_back(self, event: Event, outcomes: Sequence[Outcome], started: float, *, is_gone: bool) -> None:
         """Record that the tray gave no answer, because it quits or because the agent stopped waiting meanwhile.

@@ -10,9 +10,8 @@ import logging
 import re
 from collections.abc import Collection, Iterable
 
-from tray.agents import tools
+from tray.agents import tools, wire
 from tray.agents.protocol import goes_on
-from tray.agents.registry import hook_rules
 from tray.errors import StoreError
 from tray.model.decision import Decision, Verdict
 from tray.model.event import Event, EventKind
@@ -93,8 +92,8 @@ def is_active(names: Iterable[str], skills: Collection[str] | None) -> bool:
 
 def in_subagent(agent: str, event: Event) -> bool:
     """Whether this happens in the agent of that name: a subagent's event, or a session that was begun as it."""
-    main_agent = hook_rules(event.agent).main_agent
-    names = (event.subagent, main_agent(event.payload) if main_agent else "")
+    key = event.sender.main_agent_key if event.sender else ""
+    names = (event.subagent, wire.text(event.payload, key) if key else "")
     return any(_same(agent, name) for name in names if name)
 
 

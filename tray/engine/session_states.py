@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from tray.agents.protocol import goes_on, spec
+from tray.agents.protocol import goes_on
 from tray.model.decision import Decision, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.session import SessionState
@@ -65,7 +65,7 @@ def _asks(event: Event, decision: Decision) -> bool:
     if event.kind not in (EventKind.PERMISSION_REQUEST, EventKind.ELICITATION):
         return False
     is_open = decision.verdict is Verdict.ABSTAIN and decision.stop is None and decision.rewrite is None
-    return is_open and spec(event.agent, event.name).needs_you
+    return is_open and event.spec.needs_you
 
 
 class TurnEndDetector:

@@ -16,7 +16,7 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from tray.agents.protocol import answered, form, spec
+from tray.agents.protocol import answered, form
 from tray.execution.process import CANCELLED
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, Event, EventKind
@@ -140,15 +140,14 @@ class UserQuestions:
             return False
         if any(outcome.cause == CANCELLED for outcome in decision.outcomes):  # no caller waits any more
             return False
-        event_spec = spec(event.agent, event.name)
-        if event_spec.after_the_fact or Capability.DENY not in event_spec.can or decision.stop is not None:
+        if event.spec.after_the_fact or Capability.DENY not in event.spec.can or decision.stop is not None:
             return False
         if event.kind is EventKind.PERMISSION_REQUEST:
             is_open = decision.verdict in (Verdict.ABSTAIN, Verdict.ASK)
             return is_open or (_is_bare_allow(decision) and form(event) is not None)
         if event.kind is EventKind.ELICITATION:
             return decision.verdict is Verdict.ABSTAIN and decision.rewrite is None and form(event) is not None
-        return decision.verdict is Verdict.ASK and Capability.ASK not in event_spec.can
+        return decision.verdict is Verdict.ASK and Capability.ASK not in event.spec.can
 
     def make_pending(
         self, event: Event, decision: Decision, left: float, finish: Callable[[QuestionResult], Answer | None]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePath
+from typing import Protocol
 
 import msgspec
 
-from tray.model.decision import SkipReason
+from tray.model.decision import Answer, Decision, Rewrite, SkipReason
+from tray.model.form import Answers, Form
 
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short
 PROBE_PREFIX = "hooktray-probe-"  # how the sessions of our own events begin
@@ -120,6 +122,9 @@ class EventSpec(msgspec.Struct, frozen=True, kw_only=True):
         return self.timeout - max(0.25, min(0.1 * self.timeout, 2.0))
 
 
+UNKNOWN_EVENT = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried
+
+
 class RelayRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One request of a relay: agent and event, its working directory, and the payload's exact bytes."""
 
@@ -154,6 +159,45 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     failed: bool = False
 
 
+class FormFormat(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent's own questions to its user, where an answer of ours can answer them.
+
+    `read` returns the form that an event puts to the user, if it puts one. `fill` returns its answers as the rewrite
+    that carries them.
+    """
+
+    read: Callable[[Event], Form | None]
+    fill: Callable[[Event, Answers], Rewrite]
+
+
+class AnswerFormat(Protocol):
+    """The part of an AgentProtocol that answers an event."""
+
+    def render(self, event: Event, decision: Decision) -> Answer: ...
+    def neutral(self, name: str, body: bytes) -> Answer: ...
+    def rewrite_problem(self, event: Event, decision: Decision) -> str: ...
+
+
+class Sender(Protocol):
+    """The agent of an event: that part of `tray.agents.agent.Agent` which the handling of an event needs."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def protocol(self) -> AnswerFormat: ...
+    @property
+    def forms(self) -> FormFormat | None: ...
+    @property
+    def envelope(self) -> frozenset[str]: ...
+    @property
+    def main_agent_key(self) -> str: ...
+    @property
+    def keeps_call_ids(self) -> bool: ...
+    @property
+    def presence_variable(self) -> str: ...
+    def is_headless(self, environment: Mapping[str, str], command: Sequence[str]) -> bool: ...
+
+
 class Event(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that happened in an agent's life, in canonical words. `payload` and `body` are untouched."""
 
@@ -161,6 +205,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     name: str  # native
     kind: EventKind
+    spec: EventSpec = UNKNOWN_EVENT
+    sender: Sender | None = None  # None: an agent that Hooktray does not support
     session: str = ""
     cwd: str = ""
     project_folder: str = ""  # the agent's own project, else the repository above `cwd`; "" = that is `cwd`

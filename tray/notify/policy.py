@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from tray.agents.protocol import goes_on, spec
+from tray.agents.protocol import goes_on
 from tray.engine.sentence import (
     decision_ending,
     end_text,
@@ -228,11 +228,11 @@ def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertT
         case EventKind.NOTIFICATION:
             yield _notification(event)
         case EventKind.PERMISSION_REQUEST if decision.verdict is Verdict.ABSTAIN and decision.stop is None:
-            if spec(event.agent, event.name).needs_you:
+            if event.spec.needs_you:
                 what = tool_text(event, BODY_LIMIT, show_input=show_input)
                 yield AlertClass.NEEDS_YOU, say("Waits for your permission: {what}", what=what), None
         case EventKind.ELICITATION if decision.verdict is Verdict.ABSTAIN and decision.rewrite is None:
-            if spec(event.agent, event.name).needs_you:
+            if event.spec.needs_you:
                 yield AlertClass.NEEDS_YOU, _with_text(say("Asks you"), event.message), None
 
 
@@ -255,7 +255,7 @@ def _changes(event: Event, decision: Decision, show_input: bool) -> Iterable[Ale
         text = event_sentence(event, rewrite_ending(decision), BODY_LIMIT, show_input=show_input)
         yield AlertClass.REWRITTEN, text, None
     # An agent that takes a note along with its answer shows it to its user by itself.
-    if decision.notes and (event.answered or Capability.NOTE not in spec(event.agent, event.name).can):
+    if decision.notes and (event.answered or Capability.NOTE not in event.spec.can):
         yield AlertClass.NOTE, " · ".join(decision.notes), None
 
 

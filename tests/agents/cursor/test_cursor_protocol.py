@@ -29,7 +29,7 @@ def answer(event: Event, decision: Decision) -> Any:
 
 
 def test_a_permission_event_is_answered_allow_and_any_other_with_an_empty_object() -> None:
-    found = {name: neutral("cursor", name, b"").stdout for name in AGENTS["cursor"].events}
+    found = {name: neutral(AGENTS["cursor"], name, b"").stdout for name in AGENTS["cursor"].events}
 
     assert found == {name: b'{"permission":"allow"}' if name in PERMISSION_EVENTS else b"{}" for name in found}
 

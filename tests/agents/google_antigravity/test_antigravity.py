@@ -37,8 +37,8 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX sh
 
 
 def test_the_neutral_answers_are_its_own_and_an_unknown_event_gets_silence() -> None:
-    assert {name: neutral("antigravity", name, b"").stdout for name in EVENTS} == NEUTRAL
-    assert neutral("antigravity", "NextYear", b"") == Answer()
+    assert {name: neutral(AGENTS["antigravity"], name, b"").stdout for name in EVENTS} == NEUTRAL
+    assert neutral(AGENTS["antigravity"], "NextYear", b"") == Answer()
 
 
 def test_what_is_said_before_a_tool() -> None:

@@ -7,7 +7,6 @@ import re
 from tray.agents import forms, wire
 from tray.agents.agent import (
     Agent,
-    FormFormat,
     HookRules,
     Marks,
     NativeTool,
@@ -25,7 +24,7 @@ from tray.agents.claude_code import conditions, events
 from tray.agents.claude_code.protocol import NAME, PROTOCOL, SETTINGS
 from tray.agents.claude_shape.shape import DEFAULT_CAN
 from tray.model.decision import Rewrite, Target
-from tray.model.event import Event, EventKind
+from tray.model.event import Event, EventKind, FormFormat
 from tray.model.form import Answers, Form
 from tray.model.hook import Match
 
@@ -95,7 +94,6 @@ AGENT = Agent(
         ),
         folder_variables=frozenset({"CLAUDE_PLUGIN_ROOT", "CLAUDE_PROJECT_DIR"}),
         is_condition_met=_is_condition_met,
-        main_agent=lambda payload: wire.text(payload, "agent_type"),  # `--agent`, without an agent_id
     ),
     programs=frozenset({"claude"}),
     presence_variable="CLAUDE_CLIENT_PRESENCE_FILE",
@@ -142,6 +140,7 @@ AGENT = Agent(
     path_words=(".claude", "hook", "settings"),
     forms=FormFormat(read=_read_form, fill=_fill_form),
     runs_own=part("tray.agents.claude_code.connector:runs_own"),
+    main_agent_key="agent_type",  # of `--agent`, without an agent_id
     keeps_call_ids=True,
     unconnected_events=frozenset(SETTINGS.unconnected_events),
     connector=part("tray.agents.claude_code.connector:CONNECTOR"),

@@ -163,7 +163,7 @@ def _hook_output(shape: ClaudeShape, event: Event, answer: Mapping[str, Any], ho
 
 def _is_reminded(shape: ClaudeShape, event: Event) -> bool:
     """Whether context at this end makes the agent continue, without a word to its user."""
-    return event.agent == shape.agent and Capability.CONTEXT in shape.events[event.name].can
+    return event.agent == shape.agent and Capability.CONTEXT in event.spec.can
 
 
 def _request_verdict(decision: Mapping[str, Any]) -> tuple[Verdict, str]:

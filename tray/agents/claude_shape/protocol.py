@@ -43,7 +43,7 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
         get, project = texts.get, ""  # the folder of the project stays while the session changes its own
         for variable in shape.project_variables:
             project = project or request.environment.get(variable, "")
-        kind = shape.events[name].kind if name in shape.events else wire.UNKNOWN_EVENT.kind
+        kind = shape.events[name].kind if name in shape.events else EventKind.OTHER
         message = get("last_assistant_message") or get("message", "")
         # A whole session may have an agent_type; only an agent_id means a subagent.
         inside = "agent_id" in texts or name in shape.subagent_events

@@ -7,7 +7,6 @@ import re
 from tray.agents import forms
 from tray.agents.agent import (
     Agent,
-    FormFormat,
     Marks,
     NativeTool,
     Payload,
@@ -20,7 +19,7 @@ from tray.agents.claude_shape import CAPITALISED
 from tray.agents.claude_shape.shape import DEFAULT_CAN
 from tray.agents.opencode.protocol import EVENTS, ID, MARK, NAME, PROTOCOL
 from tray.model.decision import Rewrite, Target
-from tray.model.event import Event, EventKind
+from tray.model.event import Event, EventKind, FormFormat
 from tray.model.form import Answers, Form
 
 PLUGIN = f"a plugin of {NAME}"

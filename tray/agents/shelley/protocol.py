@@ -74,13 +74,13 @@ def neutral(name: str, body: bytes) -> Answer:
 def rewrite_problem(event: Event, decision: Decision) -> str:
     if decision.rewrite is None:
         return ""
-    plain = wire.spec(EVENTS, event.name).plain
+    plain = event.spec.plain
     problem = wire.text_problem(decision.rewrite.value, blank=not plain)
     return problem or ("" if decision.rewrite.value else "is empty")
 
 
 def render(event: Event, decision: Decision) -> Answer:
-    if wire.spec(EVENTS, event.name).observe_only:
+    if event.spec.observe_only:
         return Answer()
     if decision.verdict is Verdict.DENY:
         reason = decision.reason or wire.DEFAULT_REASON

@@ -108,7 +108,7 @@ def render(event: Event, decision: Decision) -> Answer:
     if decision.rewrite is not None and event.name in REWRITE_KEYS:
         answer[REWRITE_KEYS[event.name]] = decision.rewrite.value
     answer |= wire.non_empty(context=decision.context)
-    if Capability.NOTE in wire.spec(EVENTS, event.name).can:
+    if Capability.NOTE in event.spec.can:
         answer |= wire.non_empty(systemMessage=wire.join_notes(decision.notes))
     return Answer(stdout=wire.dumps_line(answer)) if answer else Answer()
 
