@@ -1,4 +1,4 @@
-"""How a process of ours ends: with all of its output, its exit code, and what was to happen at its end."""
+"""How a process of ours ends: with all of its output and its exit code; the tray also with what is registered."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ from pathlib import Path
 import pytest
 
 
-def ended(work: str) -> tuple[int, str, str]:
+def ended(work: str, *words: str) -> tuple[int, str, str]:
     """The exit code and the output of a process in whose command this is done."""
     program = (
         "import atexit, sys, threading, tray.__main__ as main\n"
-        f"def work():\n  {work}\nmain.main = work; main.command()"
+        f"def work():\n  {work}\nmain.main = work; sys.argv[1:] = {words!r}; main.command()"
     )
     argv = [sys.executable, "-I", "-c", program]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
-def test_what_was_written_arrives_and_what_was_to_happen_at_the_end_happens() -> None:
-    work = "atexit.register(print, 'end'); print('out'); print('error', file=sys.stderr); return 3"
+def test_what_was_written_arrives() -> None:
+    assert ended("print('out'); print('error', file=sys.stderr); return 3") == (3, "out\n", "error\n")
 
-    assert ended(work) == (3, "out\nend\n", "error\n")
+
+@pytest.mark.parametrize("words", [("run",), ("--home", "/h", "run", "--headless"), ("push-send",)])
+def test_what_a_library_registers_for_the_end_happens(words: tuple[str, ...]) -> None:
+    assert ended("atexit.register(print, 'end'); print('out'); return 0", *words) == (0, "out\nend\n", "")
 
 
 def test_a_thread_that_goes_on_is_waited_for() -> None:

@@ -15,8 +15,8 @@ import sys
 
 def main(argv: list[str]) -> None:
     folders, *words = argv
-    sys.path += [folder for folder in folders.split(os.pathsep) if folder]
-    sys.argv = ["hooktray", *words]
+    sys.path.extend(folder for folder in folders.split(os.pathsep) if folder)
+    sys.argv[:] = ["hooktray", *words]
     importlib.import_module("tray.__main__").command()
 
 

@@ -124,10 +124,11 @@ class HelpLayout(argparse.HelpFormatter):
         self,
         usage: str | None,
         actions: Iterable[argparse.Action],
-        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        groups: Iterable[object],
         prefix: str | None = None,
     ) -> None:
-        super().add_usage(usage, actions, groups, prefix or "Usage: ")
+        # The groups' type is private to argparse.
+        super().add_usage(usage, actions, groups, prefix or "Usage: ")  # type: ignore[arg-type]
 
 
 class CommandParser(argparse.ArgumentParser):

@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from tray.errors import HooktrayError
 from tray.language import say
-
-
-class IconDisplay(Protocol):
-    flush: Callable[[], object]
-
-    def get_display_name(self) -> str: ...
-
-
-class IconWindow(Protocol):
-    id: int
-
-
-class XorgIcon(Protocol):
-    """What is private in pystray's Xorg icon."""
-
-    _display: IconDisplay
-    _window: IconWindow
-    _thread: threading.Thread
-    _send_message: Callable[..., object]
-
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 
@@ -97,37 +74,3 @@ def open_file(path: Path) -> int:
         hint = say("read {file}, and try again", file=path)
         raise HooktrayError(say("the program that opens files could not be started"), hint=hint)
     return int(done.stdout)
-
-
-def separate_connection(icon: XorgIcon) -> Callable[[], None]:
-    """Make other threads talk to pystray's Xorg icon over a second connection; returns what closes that.
-
-    python-xlib loses a reply when two threads use one connection: each may read what the other waits for (measured:
-    one start in six never drew its icon). pystray's loop reads its connection; other threads only send to its window.
-    """
-    from Xlib import X, display, error
-    from Xlib.protocol import event  # type: ignore[import-untyped]
-
-    ours = display.Display(icon._display.get_display_name())
-    window = ours.create_resource_object("window", icon._window.id)
-    direct, flush = icon._send_message, icon._display.flush
-
-    def on_loop() -> bool:
-        return threading.current_thread() is icon._thread
-
-    def send(target: object, kind: int, *words: int) -> None:
-        if on_loop():
-            direct(target, kind, *words)
-            return
-        data = (32, [X.CurrentTime, *words, *([0] * (4 - len(words)))])
-        window.send_event(event.ClientMessage(client_type=kind, window=window, data=data), event_mask=X.NoEventMask)
-        ours.flush()
-
-    icon._send_message = send
-    icon._display.flush = lambda: flush() if on_loop() else None
-
-    def close() -> None:
-        with contextlib.suppress(error.ConnectionClosedError):  # the X server may have ended before
-            ours.close()
-
-    return close

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from tray.desktop import linux, macos, windows
+from tray.desktop import macos, windows
 from tray.desktop.artwork import IconState, draw, on_tile
 from tray.desktop.mainloop import MainLoop
 from tray.desktop.menu import Action, Item, ItemKind, OpenPage
@@ -20,7 +21,34 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-class LibraryIcon(windows.MenuIcon, linux.XorgIcon, Protocol):
+class MenuIcon(Protocol):
+    """What is private in pystray's icon for Windows."""
+
+    _update_menu: Callable[[], None]
+    _on_notify: Callable[[int, int], object]
+    _message_handlers: dict[int, Callable[[int, int], object]]
+
+
+class IconDisplay(Protocol):
+    flush: Callable[[], object]
+
+    def get_display_name(self) -> str: ...
+
+
+class IconWindow(Protocol):
+    id: int
+
+
+class XorgIcon(Protocol):
+    """What is private in pystray's Xorg icon."""
+
+    _display: IconDisplay
+    _window: IconWindow
+    _thread: threading.Thread
+    _send_message: Callable[..., object]
+
+
+class LibraryIcon(MenuIcon, XorgIcon, Protocol):
     """What we use of pystray's icons; the private members differ from system to system."""
 
     HAS_MENU: bool
@@ -89,8 +117,8 @@ class PystrayIcon:
         logging.getLogger("pystray._base").addFilter(_is_relevant)
         self._icon = pystray.Icon("hooktray", self._picture(IconState.ON, PICTURE_SIZE), "Hooktray")
         if platform == "win32":
-            windows.OpenMenu(self._icon)
-        self._disconnect: Callable[[], None] = _nothing if complete else linux.separate_connection(self._icon)
+            OpenMenu(self._icon)
+        self._disconnect: Callable[[], None] = _nothing if complete else separate_connection(self._icon)
         self._main, self._calls = MainLoop(), MainLoop()
         self.post: Post = main if self._owns_main else self._main.post
         self._threads: list[threading.Thread] = []
@@ -223,3 +251,73 @@ def _is_relevant(record: logging.LogRecord) -> bool:
 
 def _nothing() -> None:
     """Nothing: it has no connection."""
+
+
+class OpenMenu:
+    """Has pystray replace its menu only while that is closed.
+
+    pystray destroys the old menu at once, in whatever thread: what is still drawn then takes no click.
+    """
+
+    def __init__(self, icon: MenuIcon) -> None:
+        self._replace, self._on_notify = icon._update_menu, icon._on_notify
+        self._lock = threading.Lock()
+        self._depth = 0  # an open menu goes on dispatching messages, so that they nest
+        self._is_late = False
+        icon._update_menu = self._update
+        icon._message_handlers.update(
+            {code: self._notify for code, handler in icon._message_handlers.items() if handler == self._on_notify}
+        )
+
+    def _update(self) -> None:
+        with self._lock:
+            self._is_late = self._depth > 0
+            if not self._is_late:
+                self._replace()
+
+    def _notify(self, wparam: int, lparam: int) -> object:
+        """A message about the icon; for a press of the right button pystray returns when its menu is closed."""
+        with self._lock:
+            self._depth += 1
+        try:
+            return self._on_notify(wparam, lparam)
+        finally:
+            with self._lock:
+                self._depth -= 1
+                if self._is_late and not self._depth:
+                    self._is_late = False
+                    self._replace()
+
+
+def separate_connection(icon: XorgIcon) -> Callable[[], None]:
+    """Make other threads talk to pystray's Xorg icon over a second connection; returns what closes that.
+
+    python-xlib loses a reply when two threads use one connection: each may read what the other waits for (measured:
+    one start in six never drew its icon). pystray's loop reads its connection; other threads only send to its window.
+    """
+    from Xlib import X, display, error  # type: ignore[import-untyped]
+    from Xlib.protocol import event  # type: ignore[import-untyped]
+
+    ours = display.Display(icon._display.get_display_name())
+    window = ours.create_resource_object("window", icon._window.id)
+    direct, flush = icon._send_message, icon._display.flush
+
+    def on_loop() -> bool:
+        return threading.current_thread() is icon._thread
+
+    def send(target: object, kind: int, *words: int) -> None:
+        if on_loop():
+            direct(target, kind, *words)
+            return
+        data = (32, [X.CurrentTime, *words, *([0] * (4 - len(words)))])
+        window.send_event(event.ClientMessage(client_type=kind, window=window, data=data), event_mask=X.NoEventMask)
+        ours.flush()
+
+    icon._send_message = send
+    icon._display.flush = lambda: flush() if on_loop() else None
+
+    def close() -> None:
+        with contextlib.suppress(error.ConnectionClosedError):  # the X server may have ended before
+            ours.close()
+
+    return close

@@ -5,18 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
-
-
-class MenuIcon(Protocol):
-    """What is private in pystray's icon for Windows."""
-
-    _update_menu: Callable[[], None]
-    _on_notify: Callable[[int, int], object]
-    _message_handlers: dict[int, Callable[[int, int], object]]
 
 
 def open_file(path: Path) -> None:
@@ -61,39 +50,3 @@ def set_app_id(name: str) -> None:
     """The name by which Windows groups our windows and notifications; the setup gives it to the shortcut too."""
     if sys.platform == "win32":
         ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID(name)
-
-
-class OpenMenu:
-    """Has pystray replace its menu only while that is closed.
-
-    pystray destroys the old menu at once, in whatever thread: what is still drawn then takes no click.
-    """
-
-    def __init__(self, icon: MenuIcon) -> None:
-        self._replace, self._on_notify = icon._update_menu, icon._on_notify
-        self._lock = threading.Lock()
-        self._depth = 0  # an open menu goes on dispatching messages, so that they nest
-        self._is_late = False
-        icon._update_menu = self._update
-        icon._message_handlers.update(
-            {code: self._notify for code, handler in icon._message_handlers.items() if handler == self._on_notify}
-        )
-
-    def _update(self) -> None:
-        with self._lock:
-            self._is_late = self._depth > 0
-            if not self._is_late:
-                self._replace()
-
-    def _notify(self, wparam: int, lparam: int) -> object:
-        """A message about the icon; for a press of the right button pystray returns when its menu is closed."""
-        with self._lock:
-            self._depth += 1
-        try:
-            return self._on_notify(wparam, lparam)
-        finally:
-            with self._lock:
-                self._depth -= 1
-                if self._is_late and not self._depth:
-                    self._is_late = False
-                    self._replace()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.client import HTTPException
 
 import msgspec
 import urllib3
-from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connection import HTTPConnection
 
 from tray.addresses import Endpoint, address_problem, is_literal
 from tray.errors import HooktrayError
@@ -121,41 +123,54 @@ def _pool(endpoint: Endpoint, deadline: Deadline, address: str) -> Iterator[urll
     """A pool of one connection to the address; TLS is about the name."""
     pool: urllib3.HTTPConnectionPool
     if endpoint.scheme == "https":
-        pool = _SecurePool(address, endpoint.port, server_hostname=endpoint.host, assert_hostname=endpoint.host)
+        pool = urllib3.HTTPSConnectionPool(
+            address,
+            endpoint.port,
+            server_hostname=endpoint.host,
+            assert_hostname=endpoint.host,
+            ssl_context=_TrackedTls.create(deadline),
+        )
     else:
-        pool = _PlainPool(address, endpoint.port)
-    pool.conn_kw["deadline"] = deadline
+        pool = _PlainPool(address, endpoint.port, deadline=deadline)
     with contextlib.closing(pool):
         yield pool
 
 
-class _DeadlineConnection:
-    """Has the Deadline track its socket before the first byte, so that not even a handshake can outlast it."""
+class _TrackedTls(ssl.SSLContext):
+    """Has the Deadline track a socket before its handshake, so that not even that can outlast it."""
+
+    deadline: Deadline
+
+    @classmethod
+    def create(cls, deadline: Deadline) -> _TrackedTls:
+        """Returns a context with the settings of `ssl.create_default_context`, which makes no subclass."""
+        context = cls(ssl.PROTOCOL_TLS_CLIENT)
+        context.deadline = deadline
+        context.hostname_checks_common_name = False
+        if sys.version_info >= (3, 13):
+            context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | ssl.VERIFY_X509_STRICT
+        context.load_default_certs()
+        return context
+
+    def wrap_socket(self, sock: socket.socket, *args: object, **keys: object) -> ssl.SSLSocket:
+        self.deadline.track(sock)
+        return super().wrap_socket(sock, *args, **keys)  # type: ignore[arg-type]
+
+
+class _Plain(HTTPConnection):
+    """Has the Deadline track its socket before the first byte."""
 
     def __init__(self, *args: object, deadline: Deadline, **keys: object) -> None:
-        super().__init__(*args, **keys)
+        super().__init__(*args, **keys)  # type: ignore[arg-type]
         self._deadline = deadline
 
-    def _new_conn(self) -> socket.socket:
-        connection: socket.socket = super()._new_conn()  # type: ignore[misc]  # of urllib3's connection
-        self._deadline.track(connection)
-        return connection
-
-
-class _Plain(_DeadlineConnection, HTTPConnection):
-    pass
-
-
-class _Secure(_DeadlineConnection, HTTPSConnection):
-    pass
+    def connect(self) -> None:
+        super().connect()
+        self._deadline.track(self.sock)
 
 
 class _PlainPool(urllib3.HTTPConnectionPool):
     ConnectionCls = _Plain
-
-
-class _SecurePool(urllib3.HTTPSConnectionPool):
-    ConnectionCls = _Secure
 
 
 def _reason(error: BaseException) -> str:

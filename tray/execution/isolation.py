@@ -48,8 +48,11 @@ def is_isolated(command: Sequence[str], verb: str) -> bool:
 
 def base_interpreter() -> str:
     """The interpreter below our environment, so that neither bin/python nor pyvenv.cfg there decides what runs."""
-    base: str = getattr(sys, "_base_executable", "")
-    return base if sys.platform != "win32" and base and os.access(base, os.X_OK) else sys.executable
+    if sys.platform == "win32":
+        return sys.executable
+    name = f"python{sys.version_info.major}.{sys.version_info.minor}{sys.abiflags}"
+    base = Path(sys.base_exec_prefix, "bin", name)
+    return str(base) if os.access(base, os.X_OK) else sys.executable
 
 
 @cache

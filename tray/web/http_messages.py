@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -18,8 +20,17 @@ log = logging.getLogger(__name__)
 class HttpServer(web.Server):
     """Takes connections; a caller's task is cancelled when it hangs up."""
 
+    def __init__(self, handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], keepalive: float) -> None:
+        super().__init__(handler, handler_cancellation=True)
+        self._keepalive = keepalive
+
     def __call__(self) -> web.RequestHandler:
-        return _QuietProtocol(self, loop=self._loop, **self._kwargs)
+        return _QuietProtocol(
+            self,
+            loop=asyncio.get_running_loop(),
+            access_log=None,  # type: ignore[arg-type]  # None logs no request
+            keepalive_timeout=self._keepalive,
+        )
 
 
 class _QuietProtocol(web.RequestHandler):

@@ -83,9 +83,7 @@ class WebServer:
         self._token = random_token()
         self._link_tokens: OneTimeTokens[Path] = OneTimeTokens()
         self._pool = ThreadPoolExecutor(THREADS, "page")
-        listener = http_messages.HttpServer(
-            self._answer, handler_cancellation=True, access_log=None, keepalive_timeout=KEEPALIVE_TIMEOUT
-        )
+        listener = http_messages.HttpServer(self._answer, KEEPALIVE_TIMEOUT)
         self._runner = web.ServerRunner(listener, shutdown_timeout=1)
         self._authority = ""
         self._cookie = ""

@@ -57,10 +57,11 @@ def main() -> int:
     """Reads a request, writes an answer."""
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=SendRequest)
     output = sys.stdout.buffer
-    sys.stdout = sys.stderr  # what a library prints is not our answer
     _limit_memory()
     logging.disable(logging.CRITICAL)  # Apprise logs URLs
-    output.write(msgspec.json.encode(_answer(request)))
+    with contextlib.redirect_stdout(sys.stderr):  # what a library prints is not our answer
+        answer = _answer(request)
+    output.write(msgspec.json.encode(answer))
     output.flush()
     return 0
 
