@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,11 +15,13 @@ from bench.trays import PAYLOAD, RESULT, Bench, ideal
 from headless import ENVIRONMENT
 
 ROUNDS = 200
+STARTS = 12  # of processes that start Python, which take 100 to 300 ms
 BURSTS = 12
 ENOUGH = 25.0  # seconds after which no other try begins
 TRIES = 3  # at most, of what was missed; the best counts: a machine that is busy with something else is no regression
 ADDED, ADDED_SHARE = 0.0021, 0.8  # seconds, and times the hook's own run: what we may add to it
 SHELL = ["/bin/sh", "-c", ":"]
+PYTHON = "python -I -S -c pass"
 
 
 def over(ours: Times, base: Times) -> float:
@@ -76,6 +79,8 @@ BOUNDS = (
     ),
     Bound(name="20,000 rows, 10,000 approvals in force / none", ours="grown", base="empty", limit=1.15),
     Bound(name="burst of 32 / 32 sh -c :", ours="burst of 32", base="32 sh -c :", limit=1.6),
+    Bound(name=f"event without the tray / {PYTHON}", ours="without the tray", base=PYTHON, limit=12, slack=1.1),
+    Bound(name=f"hooktray list / {PYTHON}", ours="hooktray list", base=PYTHON, limit=18, slack=1.1),
 )
 
 
@@ -84,10 +89,10 @@ def measure() -> dict[str, list[float]]:
     found: dict[str, list[float]] = {bound.name: [] for bound in BOUNDS}
     missed = list(BOUNDS)
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as ends:
-        samples, bursts = _samples(Path(folder), ends)
+        samples, starts, bursts = _samples(Path(folder), ends)
         started = time.monotonic()
         for _ in range(TRIES):
-            times = _taken(samples, missed, ROUNDS) | _taken(bursts, missed, BURSTS)
+            times = _taken(samples, missed, ROUNDS) | _taken(starts, missed, STARTS) | _taken(bursts, missed, BURSTS)
             for bound in missed:
                 found[bound.name].append(bound.ratio(times[bound.ours], times[bound.base]))
             missed = [bound for bound in missed if found[bound.name][-1] > bound.limit]
@@ -103,7 +108,8 @@ def _taken(samples: Mapping[str, Sample], bounds: Sequence[Bound], rounds: int) 
     return in_turns(some, rounds, GAP * len(samples) / len(some)) if some else {}
 
 
-def _samples(folder: Path, ends: contextlib.ExitStack) -> tuple[dict[str, Sample], dict[str, Sample]]:
+def _samples(folder: Path, ends: contextlib.ExitStack) -> tuple[dict[str, Sample], ...]:
+    """Returns what runs ROUNDS times, what runs STARTS times, and what runs BURSTS times."""
     base = Bench(folder / "base", hooks=1)
     ends.callback(base.stop)
     off = Bench(folder / "off", hooks=1, off=True)
@@ -130,8 +136,15 @@ def _samples(folder: Path, ends: contextlib.ExitStack) -> tuple[dict[str, Sample
         "the hook alone": once(base.hook, RESULT),
         "one hook": once(base.relay("PostToolUse"), RESULT),
     }
+    down = Bench(folder / "down")
+    down.stop()  # it wrote what makes the relay start the one-shot engine
+    starts = {
+        PYTHON: once([sys.executable, "-I", "-S", "-c", "pass"]),
+        "without the tray": once(down.relay()),
+        "hooktray list": once([sys.executable, "-I", "-m", "tray", "--home", base.home, "list"], b""),
+    }
     bursts = {
         "32 sh -c :": burst(SHELL, PAYLOAD, ENVIRONMENT, 32),
         "burst of 32": burst(base.shell(), PAYLOAD, ENVIRONMENT, 32),
     }
-    return samples, bursts
+    return samples, starts, bursts
