@@ -11,7 +11,7 @@ from every import every
 from house import House
 from msgspec.structs import replace
 
-from tray.engine.merge import IGNORED, parse_output
+from tray.engine.hook_output import IGNORED, parse_output
 from tray.execution import process
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Event

@@ -15,7 +15,7 @@ from house import House
 
 from tray.agents.protocol import parse, render, spec
 from tray.agents.registry import AGENTS
-from tray.engine.merge import parse_output
+from tray.engine.hook_output import parse_output
 from tray.model.decision import Decision, HookOutput, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.model.hook import Command, Failure, Hook, Match, Source

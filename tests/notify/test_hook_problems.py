@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tray.engine.merge import BROKEN_PROGRAM
+from tray.engine.hook_output import BROKEN_PROGRAM
 from tray.model.decision import Gate, HookOutput, Outcome, Status, Verdict
 from tray.notify.alert import BODY_LIMIT, AlertClass
 from tray.notify.hook_problems import HOUR, ProblemTracker, describe, find_problem, without_folders

@@ -7,6 +7,9 @@ import os
 import sys
 from pathlib import Path
 
+if sys.platform == "win32":
+    import winreg
+
 
 def open_file(path: Path) -> None:
     """In the program that Windows has for this kind of file."""
@@ -33,15 +36,11 @@ class RunKey:
 
     def set(self, name: str, value: str) -> None:
         if sys.platform == "win32":
-            import winreg
-
             with winreg.CreateKey(winreg.HKEY_CURRENT_USER, RUN) as key:
                 winreg.SetValueEx(key, name, 0, winreg.REG_SZ, value)
 
     def delete(self, name: str) -> None:
         if sys.platform == "win32":
-            import winreg
-
             with winreg.OpenKey(winreg.HKEY_CURRENT_USER, RUN, 0, winreg.KEY_SET_VALUE) as key:
                 winreg.DeleteValue(key, name)
 

@@ -23,7 +23,8 @@ from tray.agents.tools import further_files
 from tray.approvals.command_resolver import CommandResolver
 from tray.engine.async_output import AsyncOutput
 from tray.engine.gates import TurnLimits, gate
-from tray.engine.merge import failed, make_outcome, parse_output, skipped
+from tray.engine.hook_output import parse_output
+from tray.engine.merge import failed, make_outcome, skipped
 from tray.engine.plan import duplicates
 from tray.engine.ports import EngineListener
 from tray.errors import PACKAGE_ERRORS, HooktrayError

@@ -229,7 +229,7 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         self, name: str, input: Mapping[str, object], cwd: str, places: ProtectedPaths
     ) -> Iterator[ProtectionFinding]:
         """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
-        from tray.protection.shell_calls import check_shell_line
+        from tray.protection.shell_calls import check_shell_line, controls_hooktray
 
         for line in _lines(input):
             yield from check_shell_line(line, cwd, places)
@@ -242,6 +242,9 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if key in CODE_KEYS:
                 yield from check_shell_line(text, cwd, places)
             yield from self._check_argument(name, text, cwd, places)
+            if RUNNING_TOOL.search(name) and controls_hooktray(text):
+                reason = "a text that may be run speaks of switching Hooktray's guards;"
+                yield ProtectionFinding(Verdict.ASK, reason, "hooktray")
 
     def _check_argument(self, name: str, text: str, cwd: str, places: ProtectedPaths) -> Iterator[ProtectionFinding]:
         """What such a tool is given anywhere: a page of ours, a patch, a path, something to be typed."""
@@ -258,11 +261,6 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 yield ProtectionFinding(Verdict.ASK, f"{name} is about {kind}; if that changes it,", path)
             elif found := places.judge_environment(text, cwd, removes=bool(REMOVING_TOOL.search(name))):
                 yield ProtectionFinding(Verdict.ASK, found.reason, found.path)
-        from tray.protection.shell_calls import controls_hooktray
-
-        if RUNNING_TOOL.search(name) and controls_hooktray(text):
-            reason = "a text that may be run speaks of switching Hooktray's guards;"
-            yield ProtectionFinding(Verdict.ASK, reason, "hooktray")
 
 
 def _folders(tool: Tool) -> list[str]:

@@ -11,7 +11,7 @@ import logging
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,6 +20,9 @@ import msgspec
 from tray.errors import BUILT_IN_ERRORS, HooktrayError
 from tray.notify.push.message import PIP, PushMessage, PushResult, PushStatus
 from tray.store import push_secrets
+
+if sys.platform == "linux":
+    import resource
 
 if TYPE_CHECKING:
     import apprise
@@ -182,21 +185,17 @@ def _observed() -> Iterator[list[int | PushStatus]]:
         seen.append(int(response.status_code))
         return response
 
-    _replace_methods(send, lambda *words, **more: iter(()))
+    methods = (requests.adapters.HTTPAdapter, "send"), (requests.Session, "resolve_redirects")
+    _replace(methods, (send, lambda *words, **more: iter(())))
     try:
         yield seen
     finally:
-        _replace_methods(original, redirects)
+        _replace(methods, (original, redirects))
 
 
-def _replace_methods(send: Callable[..., object], redirects: Callable[..., object]) -> None:
+def _replace(places: Sequence[tuple[type, str]], methods: Sequence[Callable[..., object]]) -> None:
     """Replace the two methods of `requests` through which Apprise's plugins send."""
-    import requests
-
-    for owner, name, method in (
-        (requests.adapters.HTTPAdapter, "send", send),
-        (requests.Session, "resolve_redirects", redirects),
-    ):
+    for (owner, name), method in zip(places, methods, strict=True):
         setattr(owner, name, method)
 
 
@@ -214,7 +213,5 @@ def _is_unreached(error: BaseException) -> bool:
 def _limit_memory() -> None:
     """An endless answer ends this process, not the machine's memory."""
     if sys.platform == "linux":
-        import resource
-
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, hard))
