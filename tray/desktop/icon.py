@@ -124,10 +124,8 @@ def show_balloon(icon: Icon, title: str, text: str) -> bool:
 
 def _legacy(act: Callable[[Action], None], environment: Mapping[str, str]) -> PystrayIcon | None:
     """The icon in the XEmbed tray that is there now."""
-    from tray.desktop.pystray_icon import PystrayIcon
-
     icon = _pystray(act) if query_screen(environment).xembed else None
-    return icon if isinstance(icon, PystrayIcon) else None
+    return None if isinstance(icon, HeadlessIcon) else icon
 
 
 def _pystray(act: Callable[[Action], None]) -> PystrayIcon | HeadlessIcon:
