@@ -1,7 +1,7 @@
-"""Finds what a reader of ordinary Python does not expect in tray/: `tests/check` runs it, and fails on each finding.
+"""Reports unusual Python in tray/. `tests/check` runs it and fails if it reports anything.
 
-No write to `sys.modules`, no assignment to an attribute of a library's module or class, no `exec`, `eval` or
-`compile`, no private name of a library, and at most MOST_IMPORTS imports inside functions.
+It reports writes to `sys.modules`, assignments to attributes of a library's module or class, `exec`, `eval`,
+`compile`, private names of libraries, and more than MOST_IMPORTS imports inside functions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PRIVATE_NAMES = {
     "tray/dbus_socket.py": "dbus-fast closes its connection when the socket is full; only its writer has the socket.",
     "tray/desktop/pystray_icon.py": "pystray has no other access to its X11 connection and its menu on Windows.",
     "tray/notify/sound.py": "miniaudio never closes its context, which keeps five descriptors open for each sound.",
-    "tray/relay.py": "`import socket, signal` would double the processor time of an event in the portable relay.",
+    "tray/relay.py": "It imports `_signal` and `_socket`: the public modules would double an event's processor time.",
 }
 # The files that assign to an attribute of a library's class.
 ASSIGNMENTS = {
@@ -147,7 +147,7 @@ class Module:
         name = function.id if isinstance(function, ast.Name) else self.origin(function).removeprefix("builtins.")
         if name in ("compile", "eval", "exec"):
             yield EXECUTION
-        if name in ("delattr", "setattr") and not is_self(node.args[0]):  # of whom, a reader cannot see
+        if name in ("delattr", "setattr") and not is_self(node.args[0]):  # a reader cannot see whose attribute it is
             yield ASSIGNMENT
         if name in ("delattr", "getattr", "hasattr", "setattr"):
             owner, attribute = node.args[:2]
@@ -155,7 +155,7 @@ class Module:
                 yield PRIVATE
 
     def _is_foreign(self, owner: ast.AST, name: str) -> bool:
-        """Whether this private name is a library's: of an imported one, or not defined in this module."""
+        """True if this private name is a library's: its owner is imported, or this module does not define it."""
         if not is_private(name):
             return False
         if origin := self.origin(owner):
@@ -182,7 +182,7 @@ class Module:
 
 
 def problems(texts: Mapping[str, str]) -> Iterator[str]:
-    """Each finding, by the path of its file, and each exception without one."""
+    """Yields each finding with its path, each exception that is not needed any more, and counts over a limit."""
     known = {name for text in texts.values() for name in defined(ast.parse(text))}
     modules = {path: Module(text, known) for path, text in texts.items()}
     excepted = {rule: set[str]() for rule in EXCEPTIONS}

@@ -1,4 +1,7 @@
-"""How a process of ours ends: with all of its output and its exit code; the tray also with what is registered."""
+"""How a Hooktray process ends: it writes all of its output and returns its exit code.
+
+`run` and `push-send` also run what libraries registered with `atexit`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def test_what_was_written_arrives() -> None:
 
 
 @pytest.mark.parametrize("words", [("run",), ("--home", "/h", "run", "--headless"), ("push-send",)])
-def test_what_a_library_registers_for_the_end_happens(words: tuple[str, ...]) -> None:
+def test_run_and_push_send_call_what_is_registered_with_atexit(words: tuple[str, ...]) -> None:
     assert ended("atexit.register(print, 'end'); print('out'); return 0", *words) == (0, "out\nend\n", "")
 
 

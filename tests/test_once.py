@@ -15,10 +15,11 @@ from desk import wait
 from every import every
 from house import PRE_TOOL_USE, House
 
+import tray
 from tray.agents.registry import BUILT_IN
 from tray.app import installed_relay, open_stores
 from tray.engine.guard_summary import guards as installed_guards
-from tray.execution.isolation import package_folders
+from tray.execution.isolation import base_interpreter, package_folders
 from tray.ipc.frames import decode_answer
 from tray.model.decision import Answer
 from tray.once import OneShotListener
@@ -368,3 +369,20 @@ def test_work_after_the_answer_that_fails_keeps_nothing_else_from_its_turn(
 
     assert done == ["the next hooks"]
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_an_engine_that_cannot_be_imported_says_why_in_the_log_and_answers_nothing(tmp_path: Path) -> None:
+    """The relay's table decides then. Here the folder of the libraries is missing from the command."""
+    starter = str(Path(tray.__file__).with_name("isolated.py"))
+    argv = [base_interpreter(), "-I", "-S", starter, str(Path(tray.__file__).parent.parent), "once"]
+
+    done = subprocess.run(
+        [*argv, "--logs", str(tmp_path), "claude-code", "Stop"],
+        input=b"{}",
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert "cannot be imported" in (tmp_path / "hooktray.log").read_text()

@@ -59,12 +59,12 @@ USUAL = (
 
 
 @pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule, texts in FOUND.items() for text in texts])
-def test_the_check_finds_it(rule: str, text: str) -> None:
+def test_unusual_python_is_reported_by_its_rule(rule: str, text: str) -> None:
     assert {finding.rule for finding in Module(text).findings()} == {rule}
 
 
 @pytest.mark.parametrize("text", USUAL)
-def test_the_check_finds_nothing_in_what_is_usual(text: str) -> None:
+def test_ordinary_python_is_not_reported(text: str) -> None:
     assert list(Module(text, known={"_load"}).findings()) == []
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import gc
 import io
 import os
 import sys
+import time
 from collections.abc import Sequence
 
 RUN_ARGV = (["run"], ["run", "--headless"])
-WITH_LIBRARIES = (["push-send"], ["run"])  # their libraries may have registered what must happen at the end
+# The commands whose libraries may register functions with `atexit`. Without a command, too, the tray may start.
+WITH_LIBRARIES: tuple[list[str], ...] = ([], ["push-send"], ["run"])
 
 
 def command() -> None:
     """Run `main` and end the process with its exit code.
 
-    An event or a command skips the interpreter's own shutdown, which takes a fifth of its time, if no other thread
-    runs.
+    Events and most commands skip the interpreter's own shutdown, which takes a fifth of their time. `run`,
+    `push-send` and a process in which another thread runs do not skip it.
     """
     code = main()
     _, argv = _home(sys.argv[1:])
@@ -47,8 +50,10 @@ def main() -> int:
 
         # Before anything else is imported: libraries read the environment when they are imported.
         environment = strip_environment(os.environ)
-        from tray.once import main as once
-
+        try:
+            from tray.once import main as once
+        except Exception as error:  # noqa: BLE001 - a broken installation: the relay's table decides
+            return _report_broken(argv, error)
         return once([*home, *argv[1:]], environment)
     try:
         return _run_command(home, argv)
@@ -56,6 +61,16 @@ def main() -> int:
         from tray.cli import report_failure
 
         return report_failure(error)
+
+
+def _report_broken(argv: Sequence[str], error: Exception) -> int:
+    """Append to the tray's log, whose folder the relay names, why the one-shot engine cannot be imported."""
+    folder = argv[argv.index("--logs") + 1] if "--logs" in argv[:-1] else ""
+    line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} ERROR hooktray once: cannot be imported: {error!r}\n"
+    if folder:
+        with contextlib.suppress(OSError), open(f"{folder}/hooktray.log", "a", encoding="utf-8") as log:  # noqa: PTH123
+            log.write(line)
+    return 1
 
 
 def _pipe_utf8() -> None:

@@ -1,4 +1,4 @@
-"""The tray's asyncio loop in its thread, calls in it that are held back, and the signal that the tray ends."""
+"""The thread of the tray's asyncio loop, throttled calls, and the signal that the tray ends."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LoopThread:
 
 
 class ThrottledCall:
-    """Runs `work` at most once in so many seconds; of the calls in between, one runs when they are over."""
+    """Runs `work` at most once every `seconds`; several requests in between become one run at the end."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, work: Callable[[], None], seconds: float) -> None:
         self._loop = loop

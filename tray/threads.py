@@ -1,4 +1,4 @@
-"""Threads that start or fail safely, a queue of work, and how far the end of the tray has come."""
+"""Starts threads, handles their failures, queues work in the background, and tracks the end of the tray."""
 
 from __future__ import annotations
 

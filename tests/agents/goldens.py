@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parent / "goldens"
 OUTPUTS: dict[str, dict[str, dict[str, Any]]] = json.loads((FOLDER / "outputs.json").read_text(encoding="utf-8"))
 ROWS: dict[tuple[str, str], FidelityRow] = {(row.agent, row.event): row for row in fidelity.rows()}
 SAMPLE = "sample "
-# Of every Event, and nothing that parsing finds.
+# Fields that the goldens leave out: they repeat the request, or follow from the agent and the name of the event.
 FRAME = ("id", "agent", "spec", "sender", "payload", "body", "environment", "pid")
 
 

@@ -30,7 +30,7 @@ def request_for(agent: str, event: str, body: bytes) -> RelayRequest:
 
 
 def built(**fields: Any) -> Event:
-    """An Event of these fields that knows its agent and its EventSpec, as one that was parsed does."""
+    """Returns an Event with these fields, and with the agent and the EventSpec that `parse` would set."""
     event = Event(**fields)
     return replace(event, spec=spec(event.agent, event.name), sender=AGENTS.find(event.agent))
 

@@ -137,7 +137,7 @@ def _samples(folder: Path, ends: contextlib.ExitStack) -> tuple[dict[str, Sample
         "one hook": once(base.relay("PostToolUse"), RESULT),
     }
     down = Bench(folder / "down")
-    down.stop()  # it wrote what makes the relay start the one-shot engine
+    down.stop()  # its tray has written the files from which the relay starts the one-shot engine
     starts = {
         PYTHON: once([sys.executable, "-I", "-S", "-c", "pass"]),
         "without the tray": once(down.relay()),

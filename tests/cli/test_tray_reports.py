@@ -1,4 +1,4 @@
-"""What a running tray answers `status`, `list`, `log` and `agents`: the same as without it."""
+"""`status`, `list`, `log` and `agents` print the same with and without the tray."""
 
 from __future__ import annotations
 

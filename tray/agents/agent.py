@@ -270,7 +270,7 @@ class Agent(KnownAgent, frozen=True, kw_only=True):
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for
     unnamed_event: str = ""  # its entries name no event: what a payload counts as that names none, or is unreadable
     trusts_each_entry: bool = False  # its user has to trust our entries again when they change, so all are written
-    main_agent_key: str = ""  # of its payloads: the kind of agent that the whole session was started as
+    main_agent_key: str = ""  # payload key with the kind of agent that the whole session was started as
     keeps_call_ids: bool = False  # its real client names a call by the same id before and after it
     probe_event: str = ""  # the event of a probe; "" = any, because the payload names the event
     connector: Callable[[], Connector] | None = None

@@ -22,7 +22,7 @@ from tray.model.decision import HookOutput, Verdict
 from tray.model.event import STOP_KINDS, Event
 from tray.text import printable
 from tray.text.redaction import ESCAPES
-from tray.text.words import word_set
+from tray.text.words import compiled, word_set
 
 LIMIT = 64 * 1024  # characters at either end of an output that are looked at
 FAULTY_LIMIT = 200  # objects with faults that are looked at
@@ -164,7 +164,7 @@ def _has_known_words(agent: Agent, fields: object) -> bool:
         elif key in lenient.NESTED_KEYS:
             is_known = _has_known_words(agent, value)
         elif isinstance(value, str):  # a single word may be another format's verdict
-            is_word = len(value.split()) == 1 or re.match(REFUSAL_LINE, value[:LINE_LENGTH])
+            is_word = len(value.split()) == 1 or compiled(REFUSAL_LINE).match(value[:LINE_LENGTH])
             is_known = key == "hookEventName" or not is_word
         else:
             is_known = not _fold(key).endswith(("decision", "permission"))
@@ -341,7 +341,7 @@ def _means_refusal(event: Event, key: str, value: object) -> bool:
 
 def _is_refusal(event: Event, text: str | None) -> bool:
     """True if a person reads a refusal in this word or line, which is not the name of an event such as `Stop`."""
-    found = re.match(REFUSAL_LINE, text[:LINE_LENGTH]) if text else None
+    found = compiled(REFUSAL_LINE).match(text[:LINE_LENGTH]) if text else None
     word = found["word"].lower() if found else ""
     is_setting = found and found["name"] and found["end"] is not None and word in REFUSING  # `default: deny`
     return bool(word) and not is_setting and (word != "stop" or event.kind not in STOP_KINDS)

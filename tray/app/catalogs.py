@@ -1,4 +1,4 @@
-"""What the user's files propose: the catalogue of hooks, the model and the limits, as they are in force."""
+"""Builds the catalogue of hooks from the user's files, and returns the model and the journal's limits in force."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
 
 
 def open_catalog(paths: Paths) -> HookCatalog:
-    """The same for a command that needs nothing else of the stores. Raises StoreError."""
+    """Opens the stores and returns the catalogue, for a command that uses nothing else of them. Raises StoreError."""
     paths.prepare()
     return build_catalog(paths, open_stores(paths, create=False))
 

@@ -15,7 +15,7 @@ def build_engine(
     *,
     records: RecordSink | None = None,
 ) -> Engine:
-    """The same engine for the tray and for the one-shot `hooktray once`, which brings `records` of its own."""
+    """Returns an engine. `records` takes its records in place of the journal, as in the one-shot `hooktray once`."""
     state = EngineState(
         ledger=stores.ledger,
         copies=stores.copies,

@@ -103,7 +103,10 @@ def _waiting_lines(catalog: HookCatalog) -> Iterator[str]:
 
 
 def _hook_name(one: HookState, catalog: HookCatalog) -> str:
-    """What names only this hook: its command or URL, else its name. A foreign one may hold control characters."""
+    """Returns a word that names only this hook: its command or URL, else its name, digest or key.
+
+    It skips words with control characters, which a hook from a foreign source may contain.
+    """
     words = (command_or_url(one.hook), one.hook.name, one.digest[:12])
     usable = (word for word in words if word and _is_plain(word) and _is_unambiguous(word, one, catalog))
     return next(usable, sanitise(one.key, 300))

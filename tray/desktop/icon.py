@@ -114,8 +114,6 @@ def _on_linux(
 
 def show_balloon(icon: Icon, title: str, text: str) -> bool:
     """Show a text at the icon itself, where that is possible; whether it was."""
-    from tray.desktop.pystray_icon import PystrayIcon
-
     if isinstance(icon, PystrayIcon):
         icon.notify(title, text)
         return True
@@ -133,6 +131,5 @@ def _pystray(act: Callable[[Action], None]) -> PystrayIcon | HeadlessIcon:
         import pystray
     except (ImportError, ValueError, OSError) as error:
         return HeadlessIcon(f"pystray finds no tray ({error}): running headless")
-    from tray.desktop.pystray_icon import PystrayIcon  # not needed where the icon is on the bus
 
     return PystrayIcon(pystray, act)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import sys
@@ -24,15 +25,10 @@ class RunKey:
     """The user's Run key: programs that start at login."""
 
     def get(self, name: str) -> str | None:
-        if sys.platform != "win32":
-            return None
-        import winreg
-
-        try:
-            with winreg.OpenKey(winreg.HKEY_CURRENT_USER, RUN) as key:
+        if sys.platform == "win32":
+            with contextlib.suppress(FileNotFoundError), winreg.OpenKey(winreg.HKEY_CURRENT_USER, RUN) as key:
                 return str(winreg.QueryValueEx(key, name)[0])
-        except FileNotFoundError:
-            return None
+        return None
 
     def set(self, name: str, value: str) -> None:
         if sys.platform == "win32":

@@ -16,7 +16,7 @@ from tray.model.hook import OWN_SOURCE, Command, Failure, Hook, Prompt
 from tray.text import redact, sanitise
 
 QUOTED = 60  # characters of the output that a reason quotes
-REDACTED_LENGTH = 2000  # characters from which they are taken: a secret at their end is known by what follows
+REDACTED_LENGTH = 2000  # characters to redact before the cut to QUOTED: a secret is recognised by what follows
 BROKEN_PROGRAM = "it refuses by the exit 2 of a broken program: {}"
 REPLIED = (0, 2)  # exit codes with which a hook may have answered
 DROPPED = "the call goes on, because {1} does not read its answer: {0}"
@@ -38,7 +38,7 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
 
 
 def _exited_2(event: Event, hook: Hook, command: Command, result: Result) -> HookOutput:
-    """Returns the refusal of exit 2, which also notifies the user if the program is broken."""
+    """Reads an output with exit 2: a refusal, with a warning for the user if stderr shows a broken program."""
     error = ""
     if b":" in result.stderr or b" line " in result.stderr:  # every error of a program contains one of these
         stderr = result.stderr.decode("utf-8", "replace").strip()
@@ -75,7 +75,7 @@ def _parse(event: Event, hook: Hook, result: Result) -> HookOutput:
 
 
 def _with_refusal(event: Event, hook: Hook, known: Agent, result: Result, output: HookOutput) -> HookOutput:
-    """Adds a refusal that the hook's format does not read: it counts for hooktray.yaml, others only report it.
+    """Adds a refusal that the hook's format does not read: it counts for hooktray.yaml; other hooks get a warning.
 
     If a hooktray.yaml hook prints an object that is not an answer in its format, it fails, whatever `failure:` is.
     """
@@ -98,7 +98,7 @@ def _with_refusal(event: Event, hook: Hook, known: Agent, result: Result, output
 
 
 def _with_misplaced_refusal(event: Event, hook: Hook, known: Agent, result: Result, output: HookOutput) -> HookOutput:
-    """Adds the problem of a refusal in the hook's own format that is all of stderr, which counts for nothing at 0."""
+    """Adds a problem or a warning if stderr is a refusal in the hook's own format: with exit 0 it does not count."""
     stderr = result.stderr.strip()
     if result.code != 0 or output.problem or not stderr.startswith(b"{"):
         return output
@@ -107,7 +107,7 @@ def _with_misplaced_refusal(event: Event, hook: Hook, known: Agent, result: Resu
     except ValueError:
         return output
     answer = known.protocol.read(event, replace(result, stdout=stderr, stderr=b""))
-    if answer.verdict <= Verdict.ALLOW or not keys <= (known.answers.keys or frozenset()):  # keys of a log's line
+    if answer.verdict <= Verdict.ALLOW or not keys <= (known.answers.keys or frozenset()):  # other keys: a log line
         return output
     return HookOutput(problem=MISPLACED) if hook.source.kind == OWN_SOURCE else replace(output, warning=MISPLACED)
 
@@ -119,7 +119,7 @@ def _refusal(answer: HookOutput) -> HookOutput:
 
 
 def _require_answer(hook: Hook, result: Result, output: HookOutput) -> HookOutput:
-    """With `failure: block` text is a failure, unless it is what the event or the hook's own format asks for."""
+    """With `failure: block`, turns text into a failure unless the event or the hook's own format asks for text."""
     text = lenient.text(result.stdout, lenient.PYTHON)
     is_ours, is_object = hook.source.kind == OWN_SOURCE, lenient.is_object(text)
     if not text or output.plain or (is_object and not (is_ours and output.warning)):

@@ -81,7 +81,7 @@ class Engine:
         self._spawn = spawn
 
     def executor(self) -> HookExecutor:
-        """Returns what runs hooks, imported at the first call: most events without the tray ask no hook."""
+        """Returns the HookExecutor. The first call imports it: most events without the tray run no hook."""
         if self._executor is None:
             from tray.engine.execute import HookExecutor
 

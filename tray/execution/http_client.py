@@ -137,7 +137,7 @@ def _pool(endpoint: Endpoint, deadline: Deadline, address: str) -> Iterator[urll
 
 
 class _TrackedTls(ssl.SSLContext):
-    """Has the Deadline track a socket before its handshake, so that not even that can outlast it."""
+    """Lets the Deadline track a socket before its TLS handshake, so that the handshake cannot outlast it."""
 
     deadline: Deadline
 

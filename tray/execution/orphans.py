@@ -34,7 +34,7 @@ def is_subreaper() -> bool:
 
 
 def _prctl(option: int, value: int | None = None) -> int:
-    """Returns what the call returns; without a value, what it puts in its place, or -1 if it fails."""
+    """Calls prctl(2) and returns its result; without `value`, the value that the kernel wrote, or -1 on failure."""
     import ctypes  # only the tray needs it
 
     given = ctypes.c_int(value or 0)

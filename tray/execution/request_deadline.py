@@ -7,12 +7,8 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from tray.threads import start_thread
-
-if TYPE_CHECKING:
-    import socket
 
 
 class Deadline:

@@ -7,7 +7,6 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,9 +18,6 @@ from tray.execution.request_deadline import Deadline
 from tray.model.decision import Result
 from tray.model.hook import DEFAULT_TIMEOUT
 from tray.threads import start_thread
-
-if TYPE_CHECKING:  # command hooks and rules need neither
-    import socket
 
 GRACE = 0.05  # seconds that a thread gets to notice its end, before it is abandoned
 

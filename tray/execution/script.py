@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from tray.files import file_head
+from tray.text.words import compiled
 
 NOT_EXECUTABLE = "not executable: "  # with the script's path
 LINES = 1024  # command lines that are remembered: they are looked at before every spawn
@@ -28,7 +29,7 @@ CANNOT_OPEN = re.compile(
     r"""[^\r\n]*python[^\r\n]*: can't open file ['"]([^\r\n]*)['"]: \[Errno 2\] No such file or directory"""
 )
 ERROR_LIMIT = 4096  # characters examined at either end of a program's stderr
-# The lines in which shells, interpreters and argument parsers report their own errors. Only a failed hook needs it.
+# The lines in which shells, interpreters and argument parsers report their own errors.
 OWN_ERROR = r"""(?imx)^(?:
         \S[^\n]{0,300}?:\ ?(?:line\ )?\d+:\ .*(?:syntax\ error|parse\ error|unexpected\ (?:eof|end)
             |parameter\ not\ set|unbound\ variable|not\ found$|cannot\ open|can't\ open|bad\ substitution
@@ -152,7 +153,9 @@ def is_unopened_script(line: str, output: str) -> bool:
 def interpreter_error(stderr: str) -> str:
     """Returns the line in which a program reports that it is broken or was called wrongly; "" for none."""
     looked_at = f"{stderr[:ERROR_LIMIT]}\n{stderr[ERROR_LIMIT:][-ERROR_LIMIT:]}"
-    lines = [looked_at[found.start() :].partition("\n")[0].strip() for found in re.finditer(OWN_ERROR, looked_at)]
+    lines = [
+        looked_at[found.start() :].partition("\n")[0].strip() for found in compiled(OWN_ERROR).finditer(looked_at)
+    ]
     return next((line for line in lines if not line.lower().startswith("usage")), lines[0] if lines else "")
 
 

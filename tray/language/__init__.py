@@ -13,14 +13,10 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 if sys.platform == "win32":
     import ctypes
     import locale
-
-if TYPE_CHECKING:
-    import gettext
 
 FOLDER = Path(__file__).parent
 VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # the first one that is set decides

@@ -122,7 +122,7 @@ class EventSpec(msgspec.Struct, frozen=True, kw_only=True):
         return self.timeout - max(0.25, min(0.1 * self.timeout, 2.0))
 
 
-UNKNOWN_EVENT = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried
+UNKNOWN_EVENT = EventSpec(kind=EventKind.OTHER, timeout=30)  # for an event that is in no table: no hook can answer it
 
 
 class RelayRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -68,6 +68,9 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     def __hash__(self) -> int:
         return hash(self._place)
 
+    def __repr__(self) -> str:
+        return f"Source{self._place}"  # without the text, which may hold a secret
+
     @property
     def _place(self) -> tuple[str, str, int]:
         return self.kind, self.path, self.line

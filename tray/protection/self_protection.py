@@ -96,13 +96,13 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @functools.cached_property
     def words(self) -> tuple[str, ...]:
-        """A text without any of these does not concern us."""
+        """Returns words; a text that contains none of them does not concern Hooktray."""
         words = {*HINTS, *hook_words(), *path_words(self.protected_paths)}
         return tuple(sorted(one for one in words if not any(other in one and other != one for other in words)))
 
     @functools.cached_property
     def home_variables(self) -> frozenset[str]:
-        """Without any of these an environment names no agent's home."""
+        """Returns variables; an environment with none of them names no agent's home."""
         return frozenset(home_variables())
 
     def _places(self, event: Event) -> ProtectedPaths:

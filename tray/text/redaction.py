@@ -28,6 +28,7 @@ from tray.text.secret_patterns import (
     TAIL,
     TOKEN,
 )
+from tray.text.words import compiled
 
 OPTION = re.compile(r"-{1,2}[\w.-]{0,64}")
 _DEPTH = 100  # levels of a JSON value; what lies deeper is masked whole
@@ -79,12 +80,12 @@ def _spans(text: str, names: Collection[str]) -> list[_SecretSpan]:
         found.append(_SecretSpan(*token.span(), token.lastgroup or "token"))
     for kind, words, shape in SHAPES:
         if present is None or not present.isdisjoint(words):
-            for shown in re.finditer(shape, text):
+            for shown in compiled(shape).finditer(text):
                 if not shown["value"].startswith("[masked"):
                     found.append(_SecretSpan(*shown.span("value"), kind))
     for word, program, argument in COMMANDS:
         if present is None or word in present:
-            found += _command_spans(text, re.compile(program), re.compile(argument))
+            found += _command_spans(text, compiled(program), compiled(argument))
     if named := find_names(text, low, present):
         found += _named_spans(text, named, _title_spans(text, names))
     if not found:
@@ -144,7 +145,7 @@ def _fingerprint(secret: str) -> str:
 
 def _title_spans(text: str, names: Collection[str]) -> list[tuple[int, int]]:
     """Where one of these names is the title of a text or of a line, also of one in JSON."""
-    titles = "|".join(re.escape(name) for name in names if re.search(NAME, name))
+    titles = "|".join(re.escape(name) for name in names if compiled(NAME).search(name))
     if not titles:
         return []
     # Twice where a hook has its name itself.
@@ -180,20 +181,20 @@ def _is_named_secret(text: str, name: re.Match[str], value: re.Match[str]) -> bo
 
 def _value_after(text: str, name: re.Match[str]) -> re.Match[str] | None:
     tail = TAIL.match(text, name.end())
-    if tail is None or re.match(CLEAN_TAIL, tail[0]):
+    if tail is None or compiled(CLEAN_TAIL).match(tail[0]):
         return None
-    separator = re.compile(SEPARATOR).match(text, tail.end())
+    separator = compiled(SEPARATOR).match(text, tail.end())
     if separator is None:
         lead = _lead(text, name.start(), tail.end())
         return (
-            (re.compile(QUOTED_VALUE).match(text, lead.end()) or BARE_VALUE.match(text, lead.end())) if lead else None
+            (compiled(QUOTED_VALUE).match(text, lead.end()) or BARE_VALUE.match(text, lead.end())) if lead else None
         )
     bare = ENV_VALUE if separator[0] == "=" and name[0].isupper() else BARE_VALUE
     return _quoted_or(bare, text, separator.end())
 
 
 def _quoted_or(bare: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
-    return re.compile(QUOTED_VALUE).match(text, at) or bare.match(text, at)
+    return compiled(QUOTED_VALUE).match(text, at) or bare.match(text, at)
 
 
 def _lead(text: str, start: int, end: int) -> re.Match[str] | None:
@@ -203,7 +204,7 @@ def _lead(text: str, start: int, end: int) -> re.Match[str] | None:
     for before, lead in LEADS:
         if (found := lead.match(text, end)) and before.search(text[max(0, start - _NAMES) : start]):
             return found
-    return re.compile(BESIDE).match(text, end)
+    return compiled(BESIDE).match(text, end)
 
 
 def _is_flag(text: str, at: int) -> bool:
@@ -223,7 +224,7 @@ def _is_call(text: str, value: re.Match[str]) -> bool:
 
 
 def _is_secret(value: str, strong: bool, quoted: bool) -> bool:
-    if re.fullmatch(CLEAN_VALUE, value):
+    if compiled(CLEAN_VALUE).fullmatch(value):
         return False
     if strong:
         return quoted or not (_is_code(value) or (len(value) < 4 and value.isdigit()))
@@ -311,14 +312,14 @@ def _secret_name(key: str) -> str:
     """What a key means for its value: the name of a secret, or ""."""
     if key.lower() in _HEADERS:
         return key.lower()
-    for found in re.finditer(NAME, key[:256]):
-        if not re.compile(CLEAN_TAIL).match(key, found.end()):
+    for found in compiled(NAME).finditer(key[:256]):
+        if not compiled(CLEAN_TAIL).match(key, found.end()):
             return found[0].lower().replace("_", " ").replace("-", " ")
     return ""
 
 
 def _is_password_name(name: str) -> bool:
-    found = re.search(NAME, name.replace(" ", "_"))
+    found = compiled(NAME).search(name.replace(" ", "_"))
     return bool(found and not found["weak"])
 
 
@@ -394,7 +395,7 @@ def find_words(low: str) -> set[str]:
 
 
 def find_tokens(text: str, words: Collection[str] | None = None) -> list[re.Match[str]]:
-    """What `re.finditer(TOKEN, text)` would find. `words` are those of the text, if they are known."""
+    """What TOKEN finds in the text. `words` are those of the text, if they are known."""
     places: set[int] = set()
     for begin in TOKEN_BEGINS:  # a plain loop: it runs for every text that is kept
         if (words is None or begin.lower() in words) and begin in text:
@@ -403,13 +404,13 @@ def find_tokens(text: str, words: Collection[str] | None = None) -> list[re.Matc
         places |= {at - back for at in _positions(text, TELEGRAM) for back in TELEGRAM_OFFSETS}
     for dot in DISCORD.finditer(text):
         places |= {dot.start() - back for back in DISCORD_OFFSETS}
-    return _matches(re.compile(TOKEN), text, places) if places else []
+    return _matches(compiled(TOKEN), text, places) if places else []
 
 
 def find_names(text: str, low: str | None, words: Collection[str] | None = None) -> list[re.Match[str]]:
-    """What `re.finditer(NAME, text)` would find. `low` is the text, folded; `words` are those of it, if known."""
+    """What NAME finds in the text. `low` is the text, folded; `words` are those of it, if known."""
     if low is None:
-        return list(re.finditer(NAME, text))
+        return list(compiled(NAME).finditer(text))
     places: set[int] = set()
     for begin in NAME_BEGINS:
         if begin in low if words is None else begin in words:
@@ -417,7 +418,7 @@ def find_names(text: str, low: str | None, words: Collection[str] | None = None)
     if KEY in low:
         owners = (OWNER.search(low, max(0, at - OWNER_LENGTH), at) for at in _positions(low, KEY))
         places |= {owner.start() for owner in owners if owner}
-    return _matches(re.compile(NAME), text, places) if places else []
+    return _matches(compiled(NAME), text, places) if places else []
 
 
 def _matches(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> list[re.Match[str]]:

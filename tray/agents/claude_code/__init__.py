@@ -140,7 +140,7 @@ AGENT = Agent(
     path_words=(".claude", "hook", "settings"),
     forms=FormFormat(read=_read_form, fill=_fill_form),
     runs_own=part("tray.agents.claude_code.connector:runs_own"),
-    main_agent_key="agent_type",  # of `--agent`, without an agent_id
+    main_agent_key="agent_type",  # `--agent` sets it; the payload then has no agent_id
     keeps_call_ids=True,
     unconnected_events=frozenset(SETTINGS.unconnected_events),
     connector=part("tray.agents.claude_code.connector:CONNECTOR"),

@@ -51,7 +51,9 @@ def claude_shaped(
     without_hooks: re.Pattern[str] | None = None,
     protected: tuple[ProtectedFiles, ...] = (),
 ) -> Agent:
-    """The agent whose hooks these values describe. `replace` exchanges its connector, reader or importer.
+    """The agent whose hooks these values describe.
+
+    Change its connector, reader or importer with `msgspec.structs.replace`.
 
     `protected` are files besides the settings file. A value that is left out follows from `shape` and `file`.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import re
 import sys
 import tempfile
@@ -59,13 +60,11 @@ class SendAnswer(msgspec.Struct, frozen=True):
 def main() -> int:
     """Reads a request, writes an answer."""
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=SendRequest)
-    output = sys.stdout.buffer
     _limit_memory()
     logging.disable(logging.CRITICAL)  # Apprise logs URLs
-    with contextlib.redirect_stdout(sys.stderr):  # what a library prints is not our answer
-        answer = _answer(request)
-    output.write(msgspec.json.encode(answer))
-    output.flush()
+    with os.fdopen(os.dup(1), "wb") as output:
+        os.dup2(2, 1)  # what a library prints, now or at its end, is not our answer
+        output.write(msgspec.json.encode(_answer(request)))
     return 0
 
 
@@ -186,15 +185,15 @@ def _observed() -> Iterator[list[int | PushStatus]]:
         return response
 
     methods = (requests.adapters.HTTPAdapter, "send"), (requests.Session, "resolve_redirects")
-    _replace(methods, (send, lambda *words, **more: iter(())))
+    _set_methods(methods, (send, lambda *words, **more: iter(())))
     try:
         yield seen
     finally:
-        _replace(methods, (original, redirects))
+        _set_methods(methods, (original, redirects))
 
 
-def _replace(places: Sequence[tuple[type, str]], methods: Sequence[Callable[..., object]]) -> None:
-    """Replace the two methods of `requests` through which Apprise's plugins send."""
+def _set_methods(places: Sequence[tuple[type, str]], methods: Sequence[Callable[..., object]]) -> None:
+    """Set each method at its place: a class, and the name of one of its attributes."""
     for (owner, name), method in zip(places, methods, strict=True):
         setattr(owner, name, method)
 
