@@ -26,7 +26,7 @@ CATCHING = {
     # The import of a package's agent: the agent is left out.
     "tray/agents/packages.py": 1,
     # Main: the outermost handler of a process and of its threads.
-    "tray/__main__.py": 1,
+    "tray/__main__.py": 2,  # of events, and of commands
     "tray/once.py": 1,
     "tray/relay.py": 1,
     "tray/threads.py": 1,

@@ -245,7 +245,7 @@ def test_a_table_leads_here_until_it_is_removed_altered_or_of_another_program(
     assert installed_relay.leads_here(paths, database)
 
     with monkeypatch.context() as other:
-        other.setattr(sys, "_base_executable", "/bin/sh")
+        other.setattr(sys, "base_exec_prefix", str(house.root))  # no interpreter is there
         assert not installed_relay.leads_here(paths, database)
 
     paths.relay_table.write_bytes(paths.relay_table.read_bytes() + b"#\n")

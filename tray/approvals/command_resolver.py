@@ -21,7 +21,6 @@ from tray.approvals.command_words import (
     program_of,
     words_of,
 )
-from tray.approvals.inspection import read_bundle
 from tray.approvals.programs import program_positions
 from tray.approvals.script_start import script_words
 from tray.errors import HooktrayError
@@ -83,6 +82,8 @@ class CommandResolver:
         except DamagedError:
             with contextlib.suppress(DamagedError):
                 return self._copies.restore(name)
+            from tray.approvals.inspection import read_bundle  # few copies are damaged
+
             with contextlib.suppress(HooktrayError, OSError, ValueError):
                 bundle = read_bundle(hook, search_path)
                 if bundle.digest == name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePath
 from typing import Protocol
@@ -98,7 +99,7 @@ class Capability(enum.Flag):
     REWRITE_ANSWER = enum.auto()
 
 
-class EventSpec(msgspec.Struct, frozen=True, kw_only=True):
+class EventSpec(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One native event of one agent: its kind, its abilities and the agent's own time limit."""
 
     kind: EventKind
@@ -111,12 +112,12 @@ class EventSpec(msgspec.Struct, frozen=True, kw_only=True):
     needs_you: bool = False  # the agent then waits for its user, and has no other event for that
     extras: tuple[str, ...] = ()  # the agent's own answer fields that have no canonical word
 
-    @property
+    @functools.cached_property
     def observe_only(self) -> bool:
         """Whether no hook can answer it."""
         return self.can is Capability.NOTHING
 
-    @property
+    @functools.cached_property
     def deadline(self) -> float:
         """Seconds after which the answer must have left (law 6)."""
         return self.timeout - max(0.25, min(0.1 * self.timeout, 2.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import hashlib
 import json
 import re
@@ -159,7 +160,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 Action = Command | Http | Prompt | Rule
 
 
-class Hook(msgspec.Struct, frozen=True, kw_only=True):
+class Hook(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One declared hook. Its definition is what the user approves, together with the bytes it runs."""
 
     name: str
@@ -179,7 +180,7 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
     inactive: str = ""  # why it is listed and never proposed; "" when it is
     agent_switch: bool = False  # it is inactive because the agent's own switch turns off the file that declares it
 
-    @property
+    @functools.cached_property
     def key(self) -> str:
         """Who it is across edits: the file that declares it and its name there."""
         key = f"{self.source.kind}:{self.source.path}#{self.name}"

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import regex
 from msgspec.structs import replace
 
 from tray.addresses import endpoint
@@ -279,6 +278,8 @@ def pattern_problem(pattern: str, *, script: bool) -> str:
         return f"`{found[0]}` is not known there"
     if not pattern or plain_texts(pattern) is not None:
         return ""
+    import regex  # many users have no such pattern; the library takes 2 MB and 10 ms
+
     try:
         regex.compile(pattern)
     except (regex.error, RecursionError) as error:
