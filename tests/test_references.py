@@ -40,15 +40,15 @@ def named(path: Path) -> str:
 
 def missing_tests(text: str) -> list[str]:
     """Of tests named with their file those that are not there."""
-    return [f"{path}::{name}" for path, name in TEST.findall(text) if name not in _functions(ROOT / path)]
+    return [f"{path}::{name}" for path, name in TEST.findall(text) if name not in _tests(ROOT / path)]
 
 
 @functools.cache
-def _functions(path: Path) -> set[str]:
+def _tests(path: Path) -> set[str]:
     if not path.exists():
         return set()
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 def prose(path: Path) -> Iterator[str]:
