@@ -23,7 +23,7 @@ from tray.ipc.health import TrayHealth
 from tray.language import say
 from tray.notify.alert import ALL_AGENTS, CHOICES, Alert, Button, quiet_until
 from tray.notify.alert_gate import AlertGate
-from tray.notify.freedesktop import OnPress
+from tray.notify.freedesktop import FreedesktopBackend, OnPress
 from tray.notify.notifier import NotificationBackend, Notifier
 from tray.notify.push.push_queue import PushQueue
 from tray.notify.push.sender_process import PushProcesses
@@ -349,8 +349,6 @@ def backends(
     from tray.notify.fallback_backends import BalloonBackend, NotifySendBackend, OsascriptBackend, PlyerBackend
 
     if platform == "linux":
-        from tray.notify.freedesktop import FreedesktopBackend
-
         return (FreedesktopBackend(pressed, trusts, rejected), NotifySendBackend(), PlyerBackend(platform))
     from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 

@@ -335,18 +335,16 @@ def _both(first: Outcome, more: Outcome, tool: Tool) -> Outcome:
 def _request_job(event: Event, hook: Hook, llm: Callable[[], Llm | None], start_gate: StartGate) -> RequestJob:
     """The job that sends this hook's request, or its question to the model."""
     action = hook.action
-    model = llm() if isinstance(action, Prompt) else None
+    ask: Callable[[Deadline], Result]
+    if isinstance(action, Prompt):
+        from tray.engine.prompt_hook import ask_model  # urllib3, which most events do not need
 
-    def ask(deadline: Deadline) -> Result:
-        if isinstance(action, Prompt):
-            from tray.engine.prompt_hook import ask_model  # urllib3, which most events do not need
-
-            return ask_model(event, hook, action, model, deadline)
+        ask = partial(ask_model, event, hook, action, llm())
+    else:
         from tray.engine.http_hook import post  # urllib3, which most events do not need
 
         assert isinstance(action, Http)
-        return post(event, hook, action, deadline)
-
+        ask = partial(post, event, hook, action)
     return RequestJob(ask=ask, timeout=hook.timeout, start_gate=start_gate)
 
 
