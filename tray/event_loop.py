@@ -1,4 +1,4 @@
-"""The thread of the tray's asyncio loop, throttled calls, and the signal that the tray ends."""
+"""The thread of the tray's asyncio loop, delayed and throttled calls, and the signal that the tray ends."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from typing import Protocol
+
+from tray.threads import Queue
 
 LONGEST_HOLD = 10.0  # seconds that a ThrottledCall waits after costly work, at most
 
@@ -35,6 +38,23 @@ class LoopThread:
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
         self.loop.run_forever()
+
+
+class Timer(Protocol):
+    """Does work later."""
+
+    def after(self, seconds: float, work: Callable[[], object]) -> None: ...
+
+
+class QueueTimer:
+    """Posts work to a queue after some seconds. It may be called from any thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, queue: Queue) -> None:
+        self._loop, self._queue = loop, queue
+
+    def after(self, seconds: float, work: Callable[[], object]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._loop.call_later, seconds, self._queue.post, work)
 
 
 class ThrottledCall:

@@ -1,4 +1,4 @@
-"""Starts threads, handles their failures, queues work in the background, and tracks the end of the tray."""
+"""Starts threads, handles their failures, does work in the background, and tracks the end of the tray."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import mmap
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 FIRST_LINES = 4 << 20  # bytes: an arena of the interpreter and one of C, with as much to spare
 OUT_OF_MEMORY = 3  # the exit code
+THREAD_LIMIT = 256  # threads of a WorkerPool at the same time
+JOIN_TIMEOUT = 5.0  # seconds that all threads of a WorkerPool have when the tray ends
 
 log = logging.getLogger(__name__)
 
@@ -50,14 +54,30 @@ def run_logged(works: Iterable[Callable[[], object]], problem: str) -> None:
         del work  # it may hold large values, and the next work may come much later
 
 
+class Queue(Protocol):
+    """Does work in the background, in the order in which it was posted."""
+
+    def post(self, work: Callable[[], object]) -> None: ...
+
+
+class Workers(Protocol):
+    """Does work in the background, each in a thread of its own."""
+
+    def spawn(self, work: Callable[[], object]) -> bool:
+        """Start the work. Returns False if no thread is left."""
+        ...
+
+
 class WorkQueue:
     """Work in the background, done one after another in a thread of its own. `post` adds work, from any thread."""
 
     def __init__(self, name: str) -> None:
-        self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self.post: Callable[[Callable[[], None]], None] = self._queue.put
+        self._queue: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
+
+    def post(self, work: Callable[[], object]) -> None:
+        self._queue.put(work)
 
     def run(self, work: Callable[[], object], timeout: float) -> None:
         """Post it and wait for its end, at most `timeout` seconds. In this queue's own thread it runs at once."""
@@ -82,6 +102,45 @@ class WorkQueue:
 
     def _run(self) -> None:
         run_logged(iter(self._queue.get, None), "work in the queue failed")
+
+
+class WorkerPool:
+    """Threads for the hooks of events whose agent already has its answer, and for other work in the background."""
+
+    def __init__(self) -> None:
+        self._slots = threading.BoundedSemaphore(THREAD_LIMIT)
+        self._threads: set[threading.Thread] = set()
+        self._starting = threading.Lock()  # no thread is joined before it runs
+
+    def spawn(self, work: Callable[[], object]) -> bool:
+        """Run it in a thread; False when there are too many already, or the system has no thread left."""
+        if not self._slots.acquire(blocking=False):
+            return False
+
+        def run() -> None:
+            try:
+                run_logged((work,), "an event could not be judged")
+            finally:
+                self._threads.discard(threading.current_thread())
+                self._slots.release()
+
+        thread = threading.Thread(target=run, name="observe", daemon=True)
+        with self._starting:
+            try:
+                self._threads.add(thread)
+                start_thread(thread)
+            except RuntimeError:
+                self._threads.discard(thread)
+                self._slots.release()
+                return False
+        return True
+
+    def join(self) -> None:
+        until = time.monotonic() + JOIN_TIMEOUT
+        with self._starting:
+            threads = list(self._threads)
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 class ShutdownState:

@@ -20,7 +20,6 @@ from tray.app.relay_watch import altered_before_start
 from tray.app.service import EventBus, TrayService
 from tray.app.shutdown import GracefulShutdown
 from tray.app.state_folder import StateFolder
-from tray.app.worker_pool import WorkerPool
 from tray.desktop.autostart import service_manager
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
@@ -34,7 +33,7 @@ from tray.model.event import Event
 from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
 from tray.store.db import begin_anew
-from tray.threads import ShutdownState, WorkQueue, run_logged
+from tray.threads import ShutdownState, WorkerPool, WorkQueue, run_logged
 
 log = logging.getLogger(__name__)
 

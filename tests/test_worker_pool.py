@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tray.app import worker_pool as module
-from tray.app.worker_pool import THREAD_LIMIT, WorkerPool
+from tray import threads as module
+from tray.threads import THREAD_LIMIT, WorkerPool
 
 LONG = 60.0  # seconds on a busy machine
 
