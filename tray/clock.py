@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """`time` is in seconds since the epoch; `monotonic` is in seconds and never goes back. The `time` module is one."""
+    """`time` is seconds since the epoch; `monotonic` is seconds that never go back. The module `time` is one."""
 
     def time(self) -> float: ...
     def monotonic(self) -> float: ...
