@@ -47,8 +47,8 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "agents/claude_shape/shape.py": "agents/claude_shape/test_claude_shape_answers"
     " agents/claude_shape/test_claude_shape_protocol",
     "agents/placeholders.py": "approvals/test_inspection engine/test_foreign_hooks",
-    "agents/native_runs.py": "app/test_native_hooks",
-    "app/package_files.py": "installers/test_uninstall",
+    "agents/native_runs.py": "installation/test_native_hooks",
+    "installation/package_files.py": "installers/test_uninstall",
     "app/web.py": "desktop/test_menu_settings web/test_page",
     "app/service.py": "app/test_service app/test_event_bus",
     "approvals/controls.py": "approvals/test_undo ipc/test_slash_command desktop/test_presenter",
@@ -57,7 +57,7 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "approvals/script_files.py": "approvals/test_covered_files",
     "approvals/search_path.py": "approvals/test_search_path approvals/test_found_programs",
     "cli/autostart.py": "desktop/test_autostart",
-    "cli/doctor.py": "app/test_checks",
+    "cli/doctor.py": "doctor/test_checks",
     "cli/follow.py": "cli/test_history",
     "cli/requests.py": "ipc/test_terminal test_trouble",
     "store/grants.py": "engine/test_granted_variables",
@@ -176,7 +176,7 @@ def own_tests(module: Path) -> tuple[str, ...]:
 
 
 def _called(folders: Sequence[Path], *names: str) -> set[Path]:
-    """The test files of these names, without those that have another module's name (`app/test_checks_live.py`)."""
+    """The test files of these names, without those that have another module's name (`doctor/test_checks_live.py`)."""
     forms = [form for name in names if name for form in (f"test_{name}.py", f"test_{name}_*.py")]
     others = _module_names() - {*names}
     found = {path for folder in folders for form in forms for path in folder.glob(form)}

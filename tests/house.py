@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from tray.app import Stores, open_stores
-from tray.app.catalogs import build_catalog, confirmed_llm
-from tray.app.engines import build_engine
 from tray.approvals.catalog import HookCatalog, HookState
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls, Undo
 from tray.approvals.passphrase import Passphrase
+from tray.engine.catalogs import build_catalog, confirmed_llm
+from tray.engine.engines import build_engine
 from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
+from tray.engine.stores import Stores, open_stores
 from tray.engine.user_questions import PendingQuestion, QuestionResult, UserQuestion, UserQuestions
 from tray.execution.command import BackgroundProcesses
 from tray.model.decision import Answer, Decision, Record

@@ -18,11 +18,11 @@ from desk import Desk, MenuRow, wait
 from plain import Plain
 
 from tray import relay
-from tray.app import open_stores
-from tray.app.catalogs import build_catalog
-from tray.app.hook_list import hook_rows
 from tray.cli import run_command
+from tray.doctor.hook_list import hook_rows
+from tray.engine.catalogs import build_catalog
 from tray.engine.log_rows import log_row
+from tray.engine.stores import open_stores
 from tray.errors import IpcError
 from tray.ipc.client import send_request
 from tray.paths import locate

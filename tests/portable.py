@@ -25,7 +25,7 @@ LINUX_ONLY = (  # they start trays, look into /proc, or use programs from packag
     "execution/test_command.py",
     "execution/test_isolation.py",
     "execution/test_orphans.py",
-    "ipc/test_caller_facts.py",
+    "approvals/callers/test_caller_facts.py",
     "ipc/test_passphrase_terminals.py",
     "web/test_accessible.py",
 )

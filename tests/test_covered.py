@@ -23,13 +23,13 @@ def test_a_modules_own_tests_bear_its_name(module: str, test: str) -> None:
 
 
 def test_a_module_without_tests_of_its_name_has_those_of_its_package() -> None:
-    assert covered.own_tests(Path("app/checks/finding.py")) == ("tests/app/test_checks.py",)
+    found = ("tests/doctor/test_checks.py", "tests/doctor/test_checks_live.py")
+    assert covered.own_tests(Path("doctor/finding.py")) == found
     assert "tests/execution/test_http_client.py" in covered.own_tests(Path("execution/http_client.py"))
     assert "tests/notify/test_policy.py" in covered.own_tests(Path("notify/no_such_module.py"))
 
 
 def test_a_file_with_another_modules_name_is_not_a_modules_own() -> None:
-    assert covered.own_tests(Path("app/checks/live.py")) == ("tests/app/test_checks_live.py",)
     assert covered.own_tests(Path("desktop/menu/items.py")) == ("tests/desktop/test_menu.py",)
     assert "tests/test_relay_program.py" not in covered.own_tests(Path("relay.py"))
 

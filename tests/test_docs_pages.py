@@ -120,7 +120,7 @@ def test_every_canonical_event_in_a_pages_settings_is_one() -> None:
 
 def test_what_the_relay_and_the_journal_take_is_told_where_it_is_measured() -> None:
     measured = [ROOT / "docs" / "generated" / "performance.md", ROOT / "docs" / "generated" / "torture.md"]
-    places = [ROOT / "tray" / "app" / "checks" / "finding.py", *(page for page in PAGES if page not in measured)]
+    places = [ROOT / "tray" / "doctor" / "finding.py", *(page for page in PAGES if page not in measured)]
     times = re.compile(r"(?:relay|rows|Python process)[^.|\n]*?\d(?:\.\d+)? (?:ms|KB)\b")
 
     assert [(named(place), found) for place in places for found in times.findall(place.read_text())] == []

@@ -61,16 +61,17 @@ def test_what_cannot_be_read_is_an_error_of_the_system_and_leaves_nothing_open(t
 PACKAGE = Path(tray.__file__).parent
 # Modules that read themselves: files of the package, of the system, or of our own folders, which nobody else writes.
 OWN_FILES = {
-    "app/checks/hooks.py", "app/installed_relay.py", "execution/known_agents.py",
+    "doctor/hooks.py", "installation/installed_relay.py", "execution/known_agents.py",
     "approvals/review.py", "approvals/script_start.py", "agents/opencode/connector.py", "cli/support_bundle.py",
-    "desktop/pixmaps.py", "edit/backups.py", "engine/replay.py", "ipc/caller_facts.py", "ipc/sockets.py",
+    "desktop/pixmaps.py", "edit/backups.py", "engine/replay.py", "approvals/callers/caller_facts.py",
+    "ipc/sockets.py",
     "language/__init__.py", "notify/push/sender.py", "relay.py", "relay_program.py",
     "sources/configuration.py", "store/checkpoint.py", "store/set_aside.py", "store/dropped_rows.py",
     "store/push_secrets.py", "store/trial_results.py", "execution/hook_runs.py", "execution/python_startup.py",
     "web/peers.py", "web/review_diff.py", "web/security_headers.py", "web/server.py",
 }  # fmt: skip
 CHECKED = {  # which ask the system by themselves what they have opened
-    "app/presence_files.py", "app/unjudged_calls.py", "engine/prompt_text.py", "execution/process_table.py",
+    "sessions/presence_files.py", "sessions/unjudged_calls.py", "engine/prompt_text.py", "execution/process_table.py",
     "approvals/search_path.py", "execution/project_folder.py", "file_lock.py", "files.py",
     "protection/settings_edit.py", "sources/sound_pack.py",
 }  # fmt: skip

@@ -17,9 +17,10 @@ from house import PRE_TOOL_USE, House
 
 import tray
 from tray.agents.registry import BUILT_IN
-from tray.app import installed_relay, open_stores
 from tray.engine.guard_summary import guards as installed_guards
+from tray.engine.stores import open_stores
 from tray.execution.isolation import base_interpreter, package_folders
+from tray.installation import installed_relay
 from tray.ipc.frames import decode_answer
 from tray.model.decision import Answer
 from tray.once import OneShotListener

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tray.app import installed_relay
 from tray.errors import HooktrayError
+from tray.installation import installed_relay
 from tray.paths import locate
 from tray.store.db import open_db
 

@@ -18,7 +18,7 @@ from live import Live
 from plain import Plain
 from test_trouble import DENY, GUARD, PRE_TOOL_USE, approved, guarded
 
-from tray.app.agent_sites import site
+from tray.doctor.agent_sites import site
 from tray.errors import IpcError
 from tray.ipc.client import send_request
 from tray.ipc.health import parse_health

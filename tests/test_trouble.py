@@ -15,9 +15,9 @@ from live import Live, recorded
 from plain import Plain, read_only
 
 from tray.agents.registry import AGENTS
-from tray.app import open_stores
-from tray.app.catalogs import build_catalog
 from tray.approvals.consent import Consent
+from tray.engine.catalogs import build_catalog
+from tray.engine.stores import open_stores
 from tray.paths import locate
 
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}

@@ -26,12 +26,12 @@ from tray import __version__
 from tray.agents import protocol, wire
 from tray.agents.protocol import spec
 from tray.agents.recognition import neutral, recognise
-from tray.app import Stores, open_stores
-from tray.app.engines import build_engine
-from tray.app.guards_in_force import is_in_force, strict, table_guards
+from tray.engine.engines import build_engine
+from tray.engine.guards_in_force import is_in_force, strict, table_guards
 from tray.engine.merge import merge
 from tray.engine.own_answers import LostApprovals
 from tray.engine.ports import EngineOptions
+from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError
 from tray.execution.ancestry import ancestors
 from tray.ipc.frames import encode_answer
@@ -95,7 +95,8 @@ class LogFile:
 class OneShotListener(msgspec.Struct):
     """Keeps what is left to do once the answer is out.
 
-    It announces nothing. A file that it leaves after the rows makes a running tray read them (app/offline_rows.py).
+    It announces nothing. A file that it leaves after the rows makes a running tray read them
+    (sessions/offline_rows.py).
     """
 
     paths: Paths
@@ -305,7 +306,7 @@ def _deny_lost(call: OneShotArguments, body: bytes, environment: Mapping[str, st
 
 def _model(paths: Paths, stores: Stores, environment: Mapping[str, str]) -> Llm | None:
     """The model that the user confirmed, with the key that its setting names, and nothing else of the agent's."""
-    from tray.app.catalogs import confirmed_llm  # YAML, which most events do not need
+    from tray.engine.catalogs import confirmed_llm  # YAML, which most events do not need
 
     llm = confirmed_llm(paths, stores)
     if llm is not None and llm.api_key_env in environment:

@@ -15,19 +15,21 @@ import pytest
 from damage import damage_table
 from house import House
 
-from tray.app import installed_relay, lost_state, open_stores
+from tray.app import lost_state
 from tray.app.alert_controller import AlertController
-from tray.app.catalogs import build_catalog
 from tray.app.core import TrayCore
-from tray.app.file_watch import FolderWatch
-from tray.app.guards_in_force import note_loss
 from tray.app.lost_state import LostState
-from tray.app.relay_files import RelayFiles
-from tray.app.state_folder import AnotherTrayError, StateFolder
-from tray.app.state_incident import IncidentCause
 from tray.approvals.consent import Consent
+from tray.doctor.state_incident import IncidentCause
+from tray.engine.catalogs import build_catalog
+from tray.engine.guards_in_force import note_loss
+from tray.engine.stores import open_stores
 from tray.errors import StoreError
 from tray.event_loop import LoopThread
+from tray.installation import installed_relay
+from tray.installation.file_watch import FolderWatch
+from tray.installation.relay_files import RelayFiles
+from tray.installation.state_folder import AnotherTrayError, StateFolder
 from tray.model.hook import ApprovalState
 from tray.store.copies import DamagedError
 from tray.store.db import Database

@@ -17,10 +17,8 @@ from notify.parts import wait
 
 from tray.app.alert_controller import AlertController
 from tray.app.alert_ports import AlertPorts
-from tray.app.engines import build_engine
-from tray.app.presence_files import PresenceFiles
 from tray.app.service import EventBus
-from tray.app.session_tracker import SessionTracker
+from tray.engine.engines import build_engine
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import UserQuestions
@@ -30,6 +28,8 @@ from tray.model.event import Event, RelayRequest
 from tray.notify.alert import Alert
 from tray.notify.alert_gate import Attention
 from tray.notify.notifier import ServerState
+from tray.sessions.presence_files import PresenceFiles
+from tray.sessions.session_tracker import SessionTracker
 from tray.settings import PushTarget, Settings
 from tray.threads import WorkQueue
 

@@ -13,9 +13,10 @@ import pytest
 from house import PRE_TOOL_USE, House
 
 from tray.agents.connection import Site
-from tray.app import agent_sites, installed_relay
 from tray.connect import connectors
+from tray.doctor import agent_sites
 from tray.errors import HooktrayError
+from tray.installation import installed_relay
 from tray.model.hook import restore
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="names there are bytes")

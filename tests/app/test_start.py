@@ -94,7 +94,7 @@ def test_a_quit_in_the_first_moments_leaves_the_rest_of_the_start_out(house: Hou
         from tray.app import start
         from tray.app.core import TrayCore
         from tray.app.runtime import App
-        from tray.app.session_tracker import SessionTracker
+        from tray.sessions.session_tracker import SessionTracker
         from tray.paths import locate
         made, make = [], TrayCore.__init__
         def make_recorded(core, *values, **more):

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from house import House
 
-from tray.app import open_stores
-from tray.app.catalogs import build_catalog
 from tray.approvals.batch import render_batch, summary_lines
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.consent import Consent
+from tray.engine.catalogs import build_catalog
+from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState
 from tray.store.approval_file import import_approvals, of_bundle

@@ -8,9 +8,9 @@ import pytest
 from house import House
 from msgspec.structs import replace
 
-from tray.app.catalogs import build_catalog
 from tray.approvals.catalog import REMOVED, HookCatalog
 from tray.approvals.review import review
+from tray.engine.catalogs import build_catalog
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState
 from tray.store.copies import Copies

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from house import House
 
-from tray.app import open_stores
 from tray.approvals import silenced
 from tray.approvals.silenced import CLASSES, Silenced
+from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.notify.alert import rules
 from tray.store.ledger import Ledger

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from house import House
 
-from tray.app import open_stores
 from tray.approvals.controls import TERMINAL, Controls, Undo
+from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState
 from tray.store.ledger import CHECKPOINT, LedgerAction

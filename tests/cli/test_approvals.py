@@ -13,11 +13,11 @@ import pytest
 from connect.trays import by_person
 from house import PRE_TOOL_USE, House
 
-from tray.app import open_stores
-from tray.app.catalogs import build_catalog
 from tray.approvals.callers import origin
 from tray.approvals.consent import Consent
 from tray.cli import run_command
+from tray.engine.catalogs import build_catalog
+from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest

@@ -130,9 +130,9 @@ def test_what_a_test_sends_is_marked_and_its_hook_can_tell(quiet: Live) -> None:
 
 
 def approve(live: Live) -> None:
-    from tray.app import open_stores
-    from tray.app.catalogs import build_catalog
     from tray.approvals.consent import Consent
+    from tray.engine.catalogs import build_catalog
+    from tray.engine.stores import open_stores
     from tray.paths import locate
 
     paths = locate(str(live.home))

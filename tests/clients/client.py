@@ -20,8 +20,8 @@ from live import Live
 from plain import Plain
 
 from tray.agents.protocol import parse
-from tray.app import open_stores
 from tray.engine.log_rows import log_row
+from tray.engine.stores import open_stores
 from tray.model.decision import Record
 from tray.model.event import RelayRequest
 from tray.paths import locate

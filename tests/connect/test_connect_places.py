@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from tray.agents.claude_code import settings_hooks as claude_source
 from tray.agents.starchild import source as starchild_source
-from tray.app.checks.agent_status import AgentStatus, agent_statuses
+from tray.doctor.agent_status import AgentStatus, agent_statuses
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 

@@ -17,12 +17,13 @@ from msgspec.structs import replace
 
 from tray import relay_program
 from tray.agents import relay_command, relay_table
-from tray.app import installed_relay, open_stores
-from tray.app.catalogs import build_catalog
-from tray.app.checks.agent_status import agent_statuses
-from tray.app.checks.entries import changed_entries, recorded_entries
-from tray.app.checks.finding import Cause
 from tray.approvals.consent import Consent
+from tray.doctor.agent_status import agent_statuses
+from tray.doctor.entries import changed_entries, recorded_entries
+from tray.doctor.finding import Cause
+from tray.engine.catalogs import build_catalog
+from tray.engine.stores import open_stores
+from tray.installation import installed_relay
 from tray.paths import Paths
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")

@@ -13,7 +13,7 @@ from connect.sites import OPERATIONS, Person, tree
 from connect.variants import CLAUDE, STARCHILD
 
 from tray.agents.registry import AGENTS
-from tray.app.checks.agent_status import agent_statuses
+from tray.doctor.agent_status import agent_statuses
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
 

@@ -19,12 +19,13 @@ from live import PYTHON, Live
 from plain import Plain
 
 from tray.agents import relay_command
-from tray.app import installed_relay, open_stores
-from tray.app.checks import agent_status
-from tray.app.checks.agent_status import agent_statuses, check_line, failing_lines
-from tray.app.relay_problems import RelayCause, obstacle
 from tray.connect import connectors
+from tray.doctor import agent_status
+from tray.doctor.agent_status import agent_statuses, check_line, failing_lines
+from tray.doctor.relay_problems import RelayCause, obstacle
+from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
+from tray.installation import installed_relay
 from tray.model.event import PROBE_HEAD, PROBE_TAIL, probe_answer
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")

@@ -11,11 +11,11 @@ import pytest
 from live import Live
 from plain import Plain
 
-from tray.app import open_stores
-from tray.app.catalogs import build_catalog
 from tray.approvals.callers.origin import find_origin
 from tray.approvals.catalog import HookState
 from tray.approvals.consent import Consent
+from tray.engine.catalogs import build_catalog
+from tray.engine.stores import open_stores
 from tray.execution.ancestry import ancestors
 from tray.paths import locate
 

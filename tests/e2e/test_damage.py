@@ -11,10 +11,10 @@ from desktop.ink import ink
 from e2e.test_main_job import folder, opened
 from live import Live, recorded
 
-from tray.app import open_stores
-from tray.app.catalogs import build_catalog
 from tray.approvals.consent import Consent
 from tray.desktop.artwork import IconState
+from tray.engine.catalogs import build_catalog
+from tray.engine.stores import open_stores
 from tray.model.hook import ApprovalState
 from tray.paths import Paths, locate
 from tray.store.db import Database

@@ -15,7 +15,7 @@ from live import Live
 from plain import Plain
 
 from tray.agents.registry import UNKNOWN, UNSUPPORTED
-from tray.app import open_stores
+from tray.engine.stores import open_stores
 from tray.model.decision import Record, Verdict
 from tray.paths import locate
 

@@ -19,11 +19,11 @@ from torture.losses import Loss, all_rows_and_notes_deleted, first_row_altered, 
 from torture.t34_tampering import Unwatched
 from torture.trays import RELAYS, Asked
 
-from tray.app import open_stores
-from tray.app.catalogs import build_catalog
 from tray.approvals.consent import Consent
 from tray.edit.backups import CONNECTIONS
+from tray.engine.catalogs import build_catalog
 from tray.engine.own_answers import LOST_NAME
+from tray.engine.stores import open_stores
 from tray.paths import Paths
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")

@@ -17,11 +17,11 @@ from house import PRE_TOOL_USE
 from live import Live
 
 from tray.agents.connection import Site
-from tray.app import open_stores
-from tray.app.catalogs import build_catalog
 from tray.approvals.checks import blocking_problem_of
 from tray.approvals.review import review
 from tray.connect import apply_connect, hook_import
+from tray.engine.catalogs import build_catalog
+from tray.engine.stores import open_stores
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")

@@ -15,7 +15,7 @@ from house import PRE_TOOL_USE, House
 from live import Live
 from plain import Plain
 
-from tray.app import installed_relay
+from tray.installation import installed_relay
 from tray.model.decision import Record
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")

@@ -15,9 +15,9 @@ from plain import Plain
 from ssh_server import SshServer, other_machine, ssh_server
 from terminal import Shell, Terminal
 
-from tray.app import open_stores
 from tray.approvals.controls import PASSPHRASE
 from tray.approvals.passphrase import Passphrase
+from tray.engine.stores import open_stores
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="networks of their own are Linux's")

@@ -11,8 +11,8 @@ from e2e.test_main_job import folder
 from house import PRE_TOOL_USE
 from live import Live
 
-from tray.app import open_stores
 from tray.approvals.passphrase import Passphrase
+from tray.engine.stores import open_stores
 from tray.paths import locate
 
 __all__ = ["folder"]

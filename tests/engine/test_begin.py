@@ -14,8 +14,8 @@ from house import PRE_TOOL_USE, House
 from msgspec.structs import replace
 
 from tray.agents.protocol import parse
-from tray.app.engines import build_engine
 from tray.engine import plan as plan_module
+from tray.engine.engines import build_engine
 from tray.engine.execute import show_status
 from tray.engine.plan import EventSearch, matches, plan
 from tray.engine.ports import EngineOptions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from house import House
 
-from tray.app.catalogs import confirmed_llm
+from tray.engine.catalogs import confirmed_llm
 
 
 def confirm(house: House, *, yes: bool = True) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from house import House
 
-from tray.app import open_stores
 from tray.approvals.controls import Undo
 from tray.approvals.review import review
 from tray.approvals.variables import asked_for
+from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState, Command, Hook, Match, Source
 from tray.notify.hook_problems import find_problem

@@ -7,10 +7,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from tray.agents.registry import AGENTS
-from tray.app.call_audit import AFTER_KINDS
 from tray.engine.needed_events import needed_events
 from tray.model.decision import Verdict
 from tray.model.hook import Hook, Match, Rule, Source
+from tray.sessions.call_audit import AFTER_KINDS
 
 
 def hook(event: str, *agents: str, **more: Any) -> Hook:
@@ -32,7 +32,7 @@ def test_without_hooks_only_notifications_sessions_and_self_protection_need_even
 
 
 def test_an_event_after_each_call_is_needed_without_any_hook_at_every_agent_that_has_one() -> None:
-    """By it a call that ran unjudged is noticed (tray/app/call_audit.py)."""
+    """By it a call that ran unjudged is noticed (tray/sessions/call_audit.py)."""
     for agent, needed in needed_events(()).items():
         events = AGENTS[agent].events
         kinds = {events[name].kind for name in needed}

@@ -23,8 +23,8 @@ from hosts.session import Moments, StandIn
 from live import Live
 from plain import Plain
 
-from tray.app import open_stores
 from tray.engine.log_rows import log_row
+from tray.engine.stores import open_stores
 from tray.paths import locate
 
 SCRIPTS = {

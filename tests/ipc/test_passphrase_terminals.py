@@ -18,9 +18,9 @@ from plain import Plain
 from ssh_server import ssh_server
 from terminal import Shell
 
-from tray.app import open_stores
 from tray.approvals.controls import PASSPHRASE
 from tray.approvals.passphrase import TRIES, Passphrase
+from tray.engine.stores import open_stores
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who holds a terminal")

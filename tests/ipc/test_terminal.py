@@ -17,9 +17,9 @@ from plain import Plain
 from terminal import SLOW, Shell
 from test_trouble import approved
 
-from tray.app import open_stores
 from tray.approvals.controls import PASSPHRASE, TERMINAL
 from tray.approvals.passphrase import Passphrase
+from tray.engine.stores import open_stores
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`setsid --ctty` is Linux's")

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from protection.test_self_protection import PLACES, event
 from protection.test_shell_calls import ORDINARY, ORDINARY_TOOLS
 
-from tray.app import find_protected_paths
+from tray.engine.stores import find_protected_paths
 from tray.model.decision import Verdict
 from tray.model.event import Event
 from tray.paths import locate

@@ -12,7 +12,7 @@ from connect.trays import approve_all, installed
 from desk import wait
 
 from tray.agents.registry import AGENTS
-from tray.app import open_stores
+from tray.engine.stores import open_stores
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.paths import locate

@@ -6,11 +6,11 @@ import json
 
 from seeds.product import SCRIPTS, Product
 
-from tray.app.agent_sites import site
-from tray.app.checks.agent_status import agent_status
 from tray.approvals.checks import blocking_problem_of
 from tray.connect import apply_connect, connectors
 from tray.connect.hook_import import import_hooks
+from tray.doctor.agent_sites import site
+from tray.doctor.agent_status import agent_status
 from tray.sources.configuration import load
 
 BASH = {"tool_name": "Bash", "tool_input": {"command": "ls"}}

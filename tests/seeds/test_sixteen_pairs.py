@@ -21,7 +21,7 @@ from desk import wait
 from seeds.product import Product
 
 from tray.agents.registry import AGENTS
-from tray.app import open_stores
+from tray.engine.stores import open_stores
 
 # One worker, so one tray; that of test_scripts.py, as the scripts of both write the same names into /tmp.
 pytestmark = pytest.mark.xdist_group("seeds")

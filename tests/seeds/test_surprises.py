@@ -11,10 +11,10 @@ from hosts import claude_code
 from seeds.product import Product
 
 from tray.agents.registry import AGENTS
-from tray.app.agent_sites import site
 from tray.approvals.checks import blocking_problem_of
 from tray.connect import apply_connect, connectors
 from tray.connect.hook_import import import_hooks
+from tray.doctor.agent_sites import site
 
 CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 

@@ -14,10 +14,10 @@ from live import Live
 from plain import Plain
 
 from torture.terminals import SECRET
-from tray.app import Stores, open_stores
-from tray.app.catalogs import build_catalog
 from tray.approvals.consent import Consent
 from tray.approvals.passphrase import KEY, Passphrase
+from tray.engine.catalogs import build_catalog
+from tray.engine.stores import Stores, open_stores
 from tray.ipc import frames
 from tray.paths import Paths, locate
 

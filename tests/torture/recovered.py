@@ -14,16 +14,18 @@ from house import PRE_TOOL_USE, House
 
 from torture.t30_damage import Deaf
 from torture.trays import Asked
-from tray.app import Stores, guards_in_force, installed_relay, open_stores
-from tray.app.agent_sites import site
-from tray.app.catalogs import build_catalog
-from tray.app.engines import build_engine
-from tray.app.relay_files import RelayFiles
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.consent import Consent
 from tray.connect import apply_connect, connectors
+from tray.doctor.agent_sites import site
+from tray.engine import guards_in_force
+from tray.engine.catalogs import build_catalog
+from tray.engine.engines import build_engine
 from tray.engine.ports import EngineOptions
+from tray.engine.stores import Stores, open_stores
 from tray.execution.command import BackgroundProcesses
+from tray.installation import installed_relay
+from tray.installation.relay_files import RelayFiles
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 from tray.model.hook import ApprovalState

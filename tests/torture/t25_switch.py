@@ -19,8 +19,8 @@ from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
 from torture.trays import LONG
-from tray.app import open_stores
 from tray.app.start import SWITCH_INTERVAL
+from tray.engine.stores import open_stores
 from tray.execution.process_table import boot_ticks
 from tray.model.event import RelayRequest
 
@@ -30,7 +30,7 @@ HOOKS = ("first", "second")
 MARK = 'read -r s </proc/$$/stat; set -- ${s##*) }; echo ${20} >>"$SAW"'  # when it started, in ticks since boot
 TOGGLER = """
 import itertools, sys
-from tray.app import open_stores
+from tray.engine.stores import open_stores
 from tray.paths import locate
 switch = open_stores(locate(sys.argv[1]), create=False).switch
 for number in itertools.count():

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from torture.frame import Tally
-from tray.app.file_watch import FileWatch
 from tray.approvals.catalog import HookCatalog
 from tray.event_loop import LoopThread
+from tray.installation.file_watch import FileWatch
 from tray.paths import Paths, locate
 from tray.sources import configuration
 from tray.store.copies import Copies

@@ -12,9 +12,9 @@ from pathlib import Path
 from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
-from tray.app import Stores, open_stores
-from tray.app.engines import build_engine
+from tray.engine.engines import build_engine
 from tray.engine.ports import EngineOptions
+from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError
 from tray.execution.command import BackgroundProcesses
 from tray.model.decision import Answer

@@ -28,7 +28,8 @@ REASON = "no-shell says no"
 INSTALL = """
 import sys
 from tray import relay_program
-from tray.app import installed_relay, open_stores
+from tray.installation import installed_relay
+from tray.engine.stores import open_stores
 from tray.engine.guard_summary import guards
 from tray.paths import locate
 if sys.argv[2] == "portable":
@@ -38,7 +39,7 @@ stores = open_stores(paths, create=False)
 installed_relay.install(paths, stores.database)
 installed_relay.write_table(paths, guards(stores.ledger.state, stores.switch, ["claude-code"]), stores.database)
 installed_relay.write_conf(paths, "once")
-assert not installed_relay.problems(paths, stores.database)
+assert not relay_problems.problems(paths, stores.database)
 stores.journal.close()
 """
 

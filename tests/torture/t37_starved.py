@@ -23,8 +23,8 @@ from house import PRE_TOOL_USE, House
 from torture.frame import Tally
 from torture.t36_failed_guards import LENIENT, WANTED, verdict
 from torture.trays import LONG, RELAYS, Asked, Tray
-from tray.app import installed_relay
 from tray.engine.guard_summary import guards
+from tray.installation import installed_relay
 
 TITLE = "databases that cannot be read, and a tray without resources"
 DENY = 'cat >/dev/null; echo \'{"decision": "block", "reason": "no"}\''

@@ -29,7 +29,7 @@ from torture.losses import (
 )
 from torture.recovered import AGENTS, ASK, DENIED, GUARDS, HOOKS, SILENCE, Call, Guarded
 from torture.trays import LONG, within
-from tray.app.guards_in_force import table_guards
+from tray.engine.guards_in_force import table_guards
 from tray.errors import HooktrayError, IpcError
 from tray.ipc.client import send_request
 from tray.ipc.health import StateProblem, parse_health

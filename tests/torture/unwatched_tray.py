@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from tray.app import start
-from tray.app.file_watch import FileWatch, FolderWatch
+from tray.installation.file_watch import FileWatch, FolderWatch
 from tray.paths import locate
 
 

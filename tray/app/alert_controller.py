@@ -11,12 +11,12 @@ import webbrowser
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from tray.app import Stores
 from tray.app.alert_ports import AlertActions, AlertPorts
-from tray.app.state_incident import INCIDENT
-from tray.app.trials import TrialFailure
 from tray.approvals.controls import Undo, tomorrow
+from tray.doctor.state_incident import INCIDENT
+from tray.engine.approval_trials import TrialFailure
 from tray.engine.explain import details
+from tray.engine.stores import Stores
 from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
 from tray.errors import HooktrayError
 from tray.ipc.health import TrayHealth

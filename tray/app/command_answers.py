@@ -6,20 +6,20 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from tray.app.agent_sites import connected_agents
-from tray.app.checks.live import LiveDoctor
-from tray.app.click_trust import ClickTrust
 from tray.app.core import TrayCore
-from tray.app.reports import Reports
-from tray.app.session_focus import SessionFocus
-from tray.app.session_tracker import SessionTracker
+from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.controls import Controls
+from tray.doctor.agent_sites import connected_agents
+from tray.doctor.live import LiveDoctor
+from tray.doctor.reports import Reports
 from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.health import TrayHealth
 from tray.ipc.passphrase_change import PassphraseChange, TrayFacts
 from tray.ipc.requests import UserRequests
 from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
+from tray.sessions.session_focus import SessionFocus
+from tray.sessions.session_tracker import SessionTracker
 from tray.store.lost_guards import LostGuards
 from tray.web.page import WebPage
 

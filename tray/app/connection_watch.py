@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tray.agents.connection import Site
-from tray.app import relay_watch
-from tray.app.agent_sites import hooks_in_question, reading_site, record_again, site
-from tray.app.checks.agent_status import failing_lines
 from tray.app.core import TrayCore
-from tray.app.entry_watch import EntryWatch
-from tray.app.file_watch import FileWatch
-from tray.app.relay_watch import RelayWatch
+from tray.doctor.agent_sites import hooks_in_question, reading_site, record_again, site
+from tray.doctor.agent_status import failing_lines
 from tray.event_loop import ThrottledCall
+from tray.installation import relay_watch
+from tray.installation.entry_watch import EntryWatch
+from tray.installation.file_watch import FileWatch
+from tray.installation.relay_watch import RelayWatch
 from tray.language import say
 from tray.notify.service import AlertService
 

@@ -11,22 +11,23 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-from tray.app import Stores, guards_in_force, open_stores
-from tray.app.activation import inherited_socket
-from tray.app.catalogs import build_catalog, confirmed_llm, journal_limits
-from tray.app.engines import build_engine
-from tray.app.relay_files import RelayFiles
-from tray.app.relay_watch import altered_before_start
 from tray.app.service import EventBus, TrayService
 from tray.app.shutdown import GracefulShutdown
-from tray.app.state_folder import StateFolder
 from tray.desktop.autostart import service_manager
+from tray.engine import guards_in_force
+from tray.engine.catalogs import build_catalog, confirmed_llm, journal_limits
+from tray.engine.engines import build_engine
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
+from tray.engine.stores import Stores, open_stores
 from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
 from tray.event_loop import StopSignal
 from tray.execution.command import BackgroundProcesses
 from tray.execution.known_agents import KnownAgents
+from tray.installation.activation import inherited_socket
+from tray.installation.relay_files import RelayFiles
+from tray.installation.relay_watch import altered_before_start
+from tray.installation.state_folder import StateFolder
 from tray.ipc.connection import CallerTerminal
 from tray.ipc.server import IpcServer, PeerCredentials
 from tray.model.event import Event

@@ -9,13 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from tray.app.agent_sites import hooks_in_question, recorded_sessions
-from tray.app.agents_menu import AgentsMenu
 from tray.app.alert_controller import AlertController
 from tray.app.alert_ports import AlertActions
-from tray.app.connect_service import ConnectService
 from tray.app.core import TrayCore
-from tray.app.entry_watch import EntryWatch
 from tray.approvals.controls import Controls
 from tray.desktop.autostart import autostart
 from tray.desktop.linux import collapses_submenus
@@ -35,8 +31,12 @@ from tray.desktop.menu import (
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
+from tray.doctor.agent_sites import hooks_in_question, recorded_sessions
 from tray.engine.sentence import tool_text
 from tray.engine.user_questions import UserQuestion
+from tray.installation.agents_menu import AgentsMenu
+from tray.installation.connect_service import ConnectService
+from tray.installation.entry_watch import EntryWatch
 from tray.model.event import Event
 from tray.model.session import Session
 from tray.web.page import QUESTION

@@ -1,7 +1,7 @@
 """Watches the state of the running tray, and begins anew when it is lost.
 
 Nothing is rebuilt from memory. A new database is empty, so no hook runs; what was guarded is asked about or denied
-until the user has reviewed the loss (app/guards_in_force.py). A file that no longer counts is kept.
+until the user has reviewed the loss (engine/guards_in_force.py). A file that no longer counts is kept.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from msgspec.structs import replace
 
 from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
-from tray.app.file_watch import FolderWatch
-from tray.app.offline_rows import WATCHED_FILES
-from tray.app.state_folder import LOCK, AnotherTrayError, StateFolder, StatePart
-from tray.app.state_incident import INCIDENT, Incident, IncidentCause, cause_of
 from tray.approvals.batch import source_batches, summary_lines
+from tray.doctor.state_incident import INCIDENT, Incident, IncidentCause, cause_of
 from tray.edit.backups import CONNECTIONS
 from tray.errors import HooktrayError, StoreError
 from tray.files import Identity
+from tray.installation.file_watch import FolderWatch
+from tray.installation.state_folder import LOCK, AnotherTrayError, StateFolder, StatePart
 from tray.language import say
+from tray.sessions.offline_rows import WATCHED_FILES
 from tray.store.db import begin_anew
 from tray.store.lost_guards import LostGuards
 from tray.store.set_aside import MARKER_SUFFIX

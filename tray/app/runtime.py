@@ -11,38 +11,38 @@ from functools import partial
 from itertools import takewhile
 
 from tray.agents.registry import AGENTS
-from tray.app import welcome
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.alert_ports import AlertPorts, AlertSettings
-from tray.app.call_audit import CallAudit
-from tray.app.checks.live import LiveDoctor, runtime_health
-from tray.app.click_trust import ClickTrust
 from tray.app.command_answers import CommandAnswers
-from tray.app.confirmed_clicks import ConfirmedClicks
 from tray.app.connection_watch import ConnectionWatch
 from tray.app.core import TrayCore
 from tray.app.desktop import DesktopPorts, alert_actions, build_desktop
-from tray.app.file_watch import FileWatch
 from tray.app.lost_state import LostState
-from tray.app.offline_rows import OfflineRows
-from tray.app.presence_files import PresenceFiles
-from tray.app.session_focus import SessionFocus
-from tray.app.session_tracker import SessionTracker, dropped_place
 from tray.app.shutdown import CLOSE_TIMEOUT
 from tray.app.source_refresh import SourceRefresh
-from tray.app.state_folder import StateFolder
-from tray.app.trials import Trials
 from tray.app.user_presence import UserPresence
 from tray.app.web import build_page
+from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
+from tray.desktop.confirmed_clicks import ConfirmedClicks
 from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import Action
 from tray.desktop.opener import Opener
+from tray.doctor.live import LiveDoctor, runtime_health
+from tray.engine.approval_trials import Trials
 from tray.event_loop import LoopThread, ThrottledCall
+from tray.installation import welcome
+from tray.installation.file_watch import FileWatch
+from tray.installation.state_folder import StateFolder
 from tray.ipc.health import TrayHealth
 from tray.language import say
+from tray.sessions.call_audit import CallAudit
+from tray.sessions.offline_rows import OfflineRows
+from tray.sessions.presence_files import PresenceFiles
+from tray.sessions.session_focus import SessionFocus
+from tray.sessions.session_tracker import SessionTracker, dropped_place
 from tray.threads import run_logged
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in

@@ -8,11 +8,11 @@ import logging
 from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.app.lost_state import LostState
-from tray.app.native_hooks import native_hooks
 from tray.approvals import guarded_settings, silenced
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.errors import StoreError
+from tray.installation.native_hooks import native_hooks
 from tray.text import sanitise
 
 log = logging.getLogger(__name__)

@@ -10,13 +10,13 @@ import sys
 import threading
 from collections.abc import Callable
 
-from tray.app.click_trust import ClickTrust
 from tray.app.core import TrayCore
 from tray.app.runtime import App
 from tray.app.shutdown import GRACE, stop_on_signal
-from tray.app.state_folder import AnotherTrayError, StateFolder
+from tray.approvals.callers.click_trust import ClickTrust
 from tray.execution.hook_process import raise_limit
 from tray.execution.orphans import become_subreaper
+from tray.installation.state_folder import AnotherTrayError, StateFolder
 from tray.paths import Paths, drop_foreign_runtime
 from tray.threads import end_without_memory
 

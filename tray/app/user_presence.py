@@ -7,11 +7,11 @@ import os
 from collections.abc import Callable
 
 from tray.app.core import TrayCore
-from tray.app.session_tracker import SessionTracker
 from tray.desktop.presence import attention
 from tray.desktop.wayland_idle import IdleWatch
 from tray.model.place import Place
 from tray.notify.alert_gate import Attention
+from tray.sessions.session_tracker import SessionTracker
 
 
 class UserPresence:

@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from tray.app import Stores
-from tray.app.agent_sites import agent_states, hooks_in_question
-from tray.app.catalogs import confirmed_llm
-from tray.app.checks.finding import Cause
 from tray.app.core import TrayCore
-from tray.app.engines import build_engine
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.desktop.menu import ApplyConnection, ConnectAll, Item, ItemKind, OpenPage, SetVariable, SwitchHook, menu
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
+from tray.doctor.agent_sites import agent_states, hooks_in_question
+from tray.doctor.finding import Cause
+from tray.engine.catalogs import confirmed_llm
+from tray.engine.engines import build_engine
 from tray.engine.ports import EngineOptions
 from tray.engine.replay import ReplayComparison, compare
+from tray.engine.stores import Stores
 from tray.engine.trial import NullListener
 from tray.engine.user_questions import UserQuestions
 from tray.event_loop import LoopThread

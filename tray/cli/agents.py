@@ -13,11 +13,6 @@ from msgspec.structs import asdict, replace
 
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
-from tray.app import agent_sites, installed_relay, open_stores
-from tray.app.catalogs import build_catalog, confirmed_llm
-from tray.app.checks.agent_status import check_line
-from tray.app.reports import AgentsReport, agents_report
-from tray.app.trials import imported_from, run_trial
 from tray.approvals.callers.origin import find_origin
 from tray.approvals.checks import blocking_problem_of
 from tray.cli import is_confirmed
@@ -26,8 +21,15 @@ from tray.cli.command_line import Argument, Json, Option
 from tray.cli.tray_reports import ask_report
 from tray.cli.views import print_agents, print_packages
 from tray.connect import apply_connect, apply_disconnect, connectors, forget, hook_import
+from tray.doctor import agent_sites
+from tray.doctor.agent_status import check_line
+from tray.doctor.reports import AgentsReport, agents_report
+from tray.engine.approval_trials import imported_from, run_trial
+from tray.engine.catalogs import build_catalog, confirmed_llm
+from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.execution.ancestry import ancestors
+from tray.installation import installed_relay
 from tray.model.hook import ApprovalState
 from tray.paths import Paths
 from tray.store.db import open_db

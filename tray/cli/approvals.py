@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-from tray.app import Stores, open_stores
-from tray.app.catalogs import build_catalog
 from tray.approvals.catalog import HookCatalog
 from tray.cli.agent_question import refuse_agents
 from tray.cli.command_line import Argument, Json
+from tray.engine.catalogs import build_catalog
+from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError
 from tray.language import count, say
 from tray.model.hook import ApprovalState

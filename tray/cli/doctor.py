@@ -6,11 +6,11 @@ import json
 import sys
 from typing import Annotated
 
-from tray.app.checks.checklist import render, run_checks
-from tray.app.checks.finding import Health
 from tray.cli.command_line import Json, Option
 from tray.cli.status import tray_health
 from tray.cli.support_bundle import write_bundle
+from tray.doctor.checklist import render, run_checks
+from tray.doctor.finding import Health
 from tray.paths import Paths
 from tray.text import printable
 

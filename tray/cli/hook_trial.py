@@ -8,13 +8,13 @@ import sys
 from collections.abc import Mapping
 from typing import NotRequired, TypedDict
 
-from tray.app import Stores, open_stores
-from tray.app.agent_sites import working_folder
-from tray.app.catalogs import build_catalog, confirmed_llm
-from tray.app.engines import build_engine
 from tray.approvals.catalog import HookState
+from tray.doctor.agent_sites import working_folder
 from tray.engine import trial
+from tray.engine.catalogs import build_catalog, confirmed_llm
+from tray.engine.engines import build_engine
 from tray.engine.ports import EngineOptions
+from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError
 from tray.execution.process import RUN_VARIABLE
 from tray.paths import Paths

@@ -10,16 +10,16 @@ from typing import TypedDict
 
 from msgspec.structs import replace
 
-from tray.app import Stores, open_stores
-from tray.app.catalogs import confirmed_llm
-from tray.app.engines import build_engine
 from tray.cli.hook_trial import approved_hook
 from tray.engine import replay as engine_replay
 from tray.engine import trial
+from tray.engine.catalogs import confirmed_llm
+from tray.engine.engines import build_engine
 from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
 from tray.engine.record import reasons
 from tray.engine.replay import Replay
+from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError, IpcError
 from tray.execution.ancestry import descent
 from tray.execution.hook_runs import is_opened

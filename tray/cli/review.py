@@ -6,11 +6,11 @@ import os
 import shlex
 import sys
 
-from tray.app import open_stores
 from tray.approvals.consent import require_readable
 from tray.approvals.review import review as render
 from tray.cli.hook_trial import hook_state
 from tray.cli.requests import TIMEOUT, HookName, show_answer
+from tray.engine.stores import open_stores
 from tray.errors import IpcError
 from tray.ipc.client import ask, send_request
 from tray.language import say

@@ -17,7 +17,7 @@ def status(paths: Paths, as_json: Json = False) -> None:
     paths.prepare()
     report = ask_report(paths, "status")
     if not report:
-        from tray.app.reports import read_status  # as a rule the tray answers
+        from tray.doctor.reports import read_status  # as a rule the tray answers
 
         report = read_status(paths, tray_health(paths))
     print(json.dumps(report["row"])) if as_json else print_status(report)

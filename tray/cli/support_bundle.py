@@ -13,8 +13,8 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from tray import __version__
-from tray.app.checks.checklist import render
-from tray.app.checks.finding import Finding
+from tray.doctor.checklist import render
+from tray.doctor.finding import Finding
 from tray.errors import HooktrayError
 from tray.paths import Paths
 from tray.text import printable, redact

@@ -12,10 +12,10 @@ from typing import Annotated
 from tray import relay_program
 from tray.agents.protocol import is_known_event, spec
 from tray.agents.registry import AGENTS, CANONICAL
-from tray.app.agent_sites import working_folder
-from tray.app.relay_problems import obstacle
 from tray.cli.command_line import Argument, Json, Option, UsageError
 from tray.cli.hook_trial import run_trial
+from tray.doctor.agent_sites import working_folder
+from tray.doctor.relay_problems import obstacle
 from tray.engine.trial import sample
 from tray.errors import HooktrayError
 from tray.model.event import PAYLOAD_LIMIT, TEST_VARIABLE

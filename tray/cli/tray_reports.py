@@ -14,8 +14,8 @@ from tray.language import pick_language
 from tray.paths import Paths
 
 if TYPE_CHECKING:
-    from tray.app.hook_list import ListReport
-    from tray.app.reports import AgentsReport, LogReport, StatusReport
+    from tray.doctor.hook_list import ListReport
+    from tray.doctor.reports import AgentsReport, LogReport, StatusReport
 
 # The keys that each report must have. No type is checked: only a tray of our own version answers with a report.
 KEYS: Mapping[str, frozenset[str]] = {
@@ -35,7 +35,7 @@ def ask_report(paths: Paths, report: Literal["log"], **words: object) -> LogRepo
 @overload
 def ask_report(paths: Paths, report: Literal["status"]) -> StatusReport | None: ...
 def ask_report(paths: Paths, report: str, **words: object) -> object:
-    """The report of the running tray (tray/app/reports.py); None if the command has to gather it by itself.
+    """The report of the running tray (tray/doctor/reports.py); None if the command has to gather it by itself.
 
     None if no tray runs, if the tray has another version or language, if it fails, and if its answer lacks a key: the
     command then finds the cause and reports it.

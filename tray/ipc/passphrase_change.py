@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import msgspec
 
+from tray.approvals.callers.caller_facts import is_at_console, is_connected_to_root, own_addresses, process_chain
 from tray.approvals.callers.person import Proof, is_console_login, is_remote_login
 from tray.approvals.controls import PASSPHRASE, TERMINAL, Controls
 from tray.approvals.passphrase import MIN_LENGTH, TOO_SHORT
 from tray.errors import HooktrayError
-from tray.ipc.caller_facts import is_at_console, is_connected_to_root, own_addresses, process_chain
 from tray.ipc.connection import CallerTerminal
 from tray.ipc.terminal import TerminalDialogue, TerminalPrompt
 from tray.language import phrase, say

@@ -7,10 +7,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
+from tray.approvals.callers.caller_facts import (
+    controlling_device,
+    other_platform_origin,
+    process_chain,
+    shares_files,
+    start_time,
+)
 from tray.approvals.callers.person import Judgement, Proof, judge_command
 from tray.approvals.passphrase import Passphrase
 from tray.errors import HooktrayError
-from tray.ipc.caller_facts import controlling_device, other_platform_origin, process_chain, shares_files, start_time
 from tray.ipc.connection import CallerTerminal
 from tray.ipc.frames import QUESTION_TIMEOUT
 from tray.language import say

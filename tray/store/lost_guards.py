@@ -1,6 +1,6 @@
 """Keeps what was guarded when approvals were lost in the new database, until the user has reviewed the loss.
 
-db.py notes the loss when it creates the tables; the tray adds what was guarded (app/guards_in_force.py).
+db.py notes the loss when it creates the tables; the tray adds what was guarded (engine/guards_in_force.py).
 """
 
 from __future__ import annotations

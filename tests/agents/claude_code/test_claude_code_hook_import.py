@@ -12,11 +12,11 @@ from connect.sites import Person, tree
 
 from tray.agents.claude_code.hook_import import IMPORTER
 from tray.agents.connection import Plan, Site
-from tray.app import open_stores
-from tray.app.catalogs import build_catalog
 from tray.approvals.consent import Consent
 from tray.cli import agents
 from tray.connect import hook_import
+from tray.engine.catalogs import build_catalog
+from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
 

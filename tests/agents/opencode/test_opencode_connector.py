@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from tray.agents.opencode import connector
 from tray.agents.opencode.protocol import EVENTS
 from tray.agents.registry import AGENTS
-from tray.app.checks.entries import changed_entries
-from tray.app.checks.finding import Cause
-from tray.app.entry_watch import plan_for
 from tray.connect import hook_import
+from tray.doctor.entries import changed_entries
+from tray.doctor.finding import Cause
 from tray.errors import HooktrayError
+from tray.installation.entry_watch import plan_for
 
 FOREIGN = b"export const Own = async () => ({})\n"
 

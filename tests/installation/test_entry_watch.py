@@ -1,0 +1,473 @@
+"""Our entries in agents' settings, changed by others: what is noticed, announced once, put back and left."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from connect.sites import own_agent_of_kiro
+from desk import wait
+from live import Live
+from plain import Plain
+
+from tray.agents.codex.connector import _entries as codex_entries
+from tray.agents.connection import Site
+from tray.connect import apply_connect, connectors
+from tray.installation.entry_watch import RUNS
+from tray.ipc.client import send_request
+from tray.ipc.health import parse_health
+from tray.paths import locate
+from tray.store.db import open_db
+from tray.store.ledger import Ledger
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no inotify")
+LONG = 60.0  # seconds on a busy machine
+QUIET = 1.5  # seconds after which a change would have been announced, with room
+THEME = '{\n  "theme": "dark"\n}\n'
+
+
+class Tampered:
+    """A home with agents connected, a tray, and other programs that write the agents' files."""
+
+    def __init__(self, folder: Path, *agents: str) -> None:
+        self.folder = folder
+        self.agents = agents
+        self.place = Plain(folder)
+        self.settings = folder / ".claude" / "settings.json"
+        self._logged = 0  # lines of earlier tests
+        self._is_new = True  # no test has had it
+        self._furnish()
+        self.live = Live.fresh(self.place, folder)
+        self.connect(*agents)
+        wait(lambda: f"entries run {agents[-1]}" in self.ledger(), LONG, "the tray has looked at what was connected")
+
+    def _furnish(self) -> None:
+        """The agents' files as they are before `connect`."""
+        for name in (".claude", ".config/shelley", ".x-code", "workspace/config"):
+            (self.folder / name).mkdir(parents=True)
+        self.settings.write_text(THEME)
+        (self.folder / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: true}\n")
+        own_agent_of_kiro(self.folder)
+
+    def renew(self) -> None:
+        """As at first: what an earlier test did to the agents' files is gone, and the tray has seen that."""
+        if self._is_new:
+            self._is_new = False
+            return
+        self.live.configure("")
+        self.live.command("disconnect", *self.agents, "--yes")
+        for found in self.folder.iterdir():
+            if found.is_dir() and found != self.live.home:
+                shutil.rmtree(found)
+        self._furnish()
+        self.connect(*self.agents)
+        wait(lambda: not self.changes(), LONG, "nothing is to be announced any more")
+        self._logged += len(self.logged())
+
+    def ledger(self) -> str:
+        """The database as bytes: what the ledger remembers of agents is in it."""
+        files = (self.live.home / "state").glob("hooktray.db*")
+        return "".join(file.read_bytes().decode("latin-1") for file in files)
+
+    def changes(self) -> dict[str, dict[str, Any]]:
+        reply = send_request(locate(str(self.live.home)).socket, {"op": "health"})
+        return {one["agent"]: dict(one) for one in parse_health(reply)["changes"]}
+
+    def causes(self, agent: str) -> list[str]:
+        return list(self.changes().get(agent, {}).get("causes", ()))
+
+    def noticed(self, agent: str) -> list[str]:
+        return wait(lambda: self.causes(agent), LONG, f"the tray notices what was done to {agent}")
+
+    def well(self, agent: str) -> None:
+        wait(lambda: agent not in self.changes(), LONG, f"{agent} is as it was")
+
+    def logged(self) -> list[str]:
+        """The announcements in the log, since the test began."""
+        logs = (self.live.home / "logs").glob("*.log")
+        lines = [line for log in logs for line in log.read_text().splitlines()]
+        return [line for line in lines if "our entr" in line and "WARNING" in line][self._logged :]
+
+    def by_process(self, code: str, *words: str | Path) -> None:
+        """Another program writes."""
+        done = self.place.run([sys.executable, "-I", "-c", code, *words], timeout=60)
+        assert done.returncode == 0, done.stderr.decode()
+
+    def edit(self, file: Path, change: str) -> None:
+        """As a program does that reads the JSON as `x`, changes it and writes it whole."""
+        code = (
+            "import json, os, sys; p = sys.argv[1]; x = json.load(open(p)); "
+            f"{change}; t = p + '.new'; open(t, 'w').write(json.dumps(x, indent=2, ensure_ascii=False) + '\\n'); "
+            "os.replace(t, p)"
+        )
+        self.by_process(code, file)
+
+    def connect(self, *agents: str) -> None:
+        self.live.connect(*agents)
+
+
+def _made(folder: Path, *agents: str) -> Iterator[Tampered]:
+    made = Tampered(folder, *agents)
+    yield made
+    made.place.close()
+
+
+@pytest.fixture(scope="module")
+def shared_tampered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tampered]:
+    yield from _made(tmp_path_factory.mktemp("tampered"), "claude-code")
+
+
+@pytest.fixture(scope="module")
+def shared_several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tampered]:
+    yield from _made(tmp_path_factory.mktemp("several"), "claude-code", "shelley", "starchild", "x-code")
+
+
+@pytest.fixture(scope="module")
+def shared_everyone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tampered]:
+    yield from _made(tmp_path_factory.mktemp("everyone"), *connectors())
+
+
+@pytest.fixture
+def tampered(shared_tampered: Tampered) -> Tampered:
+    """One agent is connected: with all of them the tray has three times as much to look at."""
+    shared_tampered.renew()
+    return shared_tampered
+
+
+@pytest.fixture
+def several(shared_several: Tampered) -> Tampered:
+    """One of each way to keep entries is connected: a settings file, executables, YAML, a plugin."""
+    shared_several.renew()
+    return shared_several
+
+
+@pytest.fixture
+def everyone(shared_everyone: Tampered) -> Tampered:
+    """All agents are connected."""
+    shared_everyone.renew()
+    return shared_everyone
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Tampered]:
+    """For a test that ends the tray, or after which the tray remembers more: no other test has this home."""
+    yield from _made(tmp_path, "codex", "claude-code")
+
+
+OURS = "x['hooks']['PreToolUse'][0]['hooks'][0]"
+CLAUDE = {
+    "an event is gone": ("del x['hooks']['PreToolUse']", "entry_gone"),
+    "all are gone": ("del x['hooks']", "entry_gone"),
+    "the matcher is narrowed": ("x['hooks']['PreToolUse'][0]['matcher'] = 'Read'", "entry_narrowed"),
+    "hooks are off": ("x['disableAllHooks'] = True", "entry_switched_off"),
+    "the time limit is cut": (f"{OURS}['timeout'] = 1", "entry_altered"),
+    "the type is another": (f"{OURS}['type'] = 'prompt'", "entry_altered"),
+    "a key is put in": (f"{OURS}['async'] = True", "entry_altered"),
+    "another home": (f"h = {OURS}; h['command'] = h['command'].replace('/h/bin/', '/other/bin/')", "entry_elsewhere"),
+}
+
+
+CODEX = {
+    "del x['hooks']['PreToolUse']": "entry_gone",
+    "x['hooks']['PreToolUse'][0]['matcher'] = 'Read'": "entry_narrowed",
+    f"{OURS}['timeout'] = 1": "entry_altered",
+}
+
+
+def test_each_change_of_our_entries_is_noticed_and_put_back_byte_for_byte(tampered: Tampered) -> None:
+    before = tampered.settings.read_bytes()
+
+    for name, (change, cause) in CLAUDE.items():
+        tampered.edit(tampered.settings, change)
+
+        assert tampered.noticed("claude-code") == [cause], name
+        assert tampered.changes()["claude-code"]["is_guard"] is True
+        tampered.connect("claude-code")
+        assert tampered.settings.read_bytes() == before, name
+        tampered.well("claude-code")
+
+
+@pytest.mark.parametrize("starts", [True, False], ids=["under a living tray", "before its start"])
+def test_lines_of_an_earlier_layout_whose_relay_went_with_its_environment(tmp_path: Path, starts: bool) -> None:
+    place = Plain(tmp_path)
+    live = Live.fresh(place, tmp_path, starts=False)
+    paths = locate(str(live.home))
+    relay = tmp_path / "environment" / "hooktray-relay"
+    for folder in (relay.parent, tmp_path / ".claude"):
+        folder.mkdir()
+    relay.write_text("#!/bin/sh\nexit 0\n")
+    relay.chmod(0o755)
+    paths.prepare()
+    site = Site(
+        paths=paths, relay=(str(relay), "--home", str(live.home)), home=tmp_path, cwd=tmp_path, environment={}
+    )  # fmt: skip
+    apply_connect(site, "claude-code", connectors()["claude-code"].connect(site))
+
+    def changes() -> list[dict[str, Any]]:
+        return [dict(one) for one in parse_health(send_request(paths.socket, {"op": "health"}))["changes"]]
+
+    try:
+        if starts:
+            live.start()
+            key = RUNS.format(agent="claude-code")
+            wait(lambda: key in _settings(paths.database), LONG, "the tray has looked at the lines")
+            assert changes() == []
+        shutil.rmtree(relay.parent)
+        if not starts:
+            live.start()
+        (change,) = wait(changes, LONG, "the tray notices that the relay is gone")
+        assert (change["causes"], change["is_guard"]) == (["entry_relay_gone"], True)
+        assert str(relay) in change["text"]
+        assert f"{relay} is not there any more" in live.cli("status").stdout.decode()
+
+        assert live.cli("connect", "claude-code", "--yes").returncode == 0
+        wait(lambda: not changes(), LONG, "nothing is to be announced any more")
+        wait(
+            lambda: "not there any more" not in live.cli("status").stdout.decode(),
+            LONG,
+            "the tray has tried the lines again, which takes longer than reading them",
+        )
+    finally:
+        place.close()
+
+
+def _settings(database: Path) -> Mapping[str, str]:
+    return Ledger(open_db(database, create=False)).state.settings
+
+
+def test_a_command_in_the_place_of_ours_stays_and_ours_is_beside_it_again(tampered: Tampered) -> None:
+    tampered.edit(tampered.settings, f"{OURS}['command'] = 'true'")
+
+    assert tampered.noticed("claude-code") == ["entry_gone"]
+
+    tampered.connect("claude-code")
+    tampered.well("claude-code")
+    groups = json.loads(tampered.settings.read_text())["hooks"]["PreToolUse"]
+    assert [one["hooks"][0]["command"].split()[0] for one in groups] == ["true", "["]
+
+
+def test_each_agents_files_are_watched(several: Tampered) -> None:
+    home = several.folder
+    files = {
+        "shelley": home / ".config/shelley/hooks/new-conversation",
+        "starchild": home / "workspace/config/shell_hooks.yaml",
+        "x-code": home / ".x-code/plugins/cache/local/hooktray/1.0.0/.x-code-plugin/plugin.json",
+    }
+    before = {agent: (file.read_bytes(), file.stat().st_mode) for agent, file in files.items()}
+
+    several.by_process("import os, sys; os.chmod(sys.argv[1], 0o600)", files["shelley"])
+    code = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.write_text(p.read_text().replace(*sys.argv[2:]))"
+    several.by_process(code, files["starchild"], "timeout: 20", "timeout: 1")
+    several.edit(files["x-code"], "x['hooks']['PreToolUse'][0]['failurePolicy'] = 'deny'")
+
+    assert {agent: several.noticed(agent) for agent in files} == {agent: ["entry_altered"] for agent in files}
+    for agent, file in files.items():
+        several.connect(agent)
+        several.well(agent)
+        assert (file.read_bytes(), file.stat().st_mode) == before[agent]
+
+
+def test_each_agents_own_off_switch_is_noticed(several: Tampered) -> None:
+    home = several.folder
+    (home / ".x-code/settings.json").write_text('{"enabledPlugins": {"hooktray@local": false}}')
+    (home / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: false}\n")
+    (home / ".claude/settings.local.json").write_text('{"disableAllHooks": true}')
+
+    for agent in ("claude-code", "starchild", "x-code"):
+        assert several.noticed(agent) == ["entry_switched_off"]
+
+    (home / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: true}\n")
+    several.well("starchild")
+
+
+def trusted(hooks: Path) -> str:
+    """What Codex writes into config.toml when its user trusts every entry in this file."""
+    entries = codex_entries(hooks)
+    return "".join(f'[hooks.state."{keys[0]}"]\ntrusted_hash = "{digest}"\n' for keys, digest in entries)
+
+
+def test_what_others_do_to_codexs_entries_and_their_trust_is_noticed(own: Tampered) -> None:
+    hooks = own.folder / ".codex" / "hooks.json"
+    config, before = hooks.with_name("config.toml"), hooks.read_bytes()
+    trust = trusted(hooks)
+    assert trust.count("trusted_hash") > 3
+    config.write_text(trust)
+    wait(lambda: "entries run codex" in own.ledger(), LONG, "the tray has seen that its user trusts them")
+
+    for change, cause in CODEX.items():
+        own.edit(hooks, change)
+        assert cause in own.noticed("codex"), change
+        own.connect("codex")
+        assert hooks.read_bytes() == before, change
+        own.well("codex")
+
+    first = trust.split("[hooks.state.")[1]
+    for text in (trust.replace(f"[hooks.state.{first}", ""), "[features]\nhooks = false\n" + trust):
+        config.write_text(text)
+        assert own.noticed("codex") == ["entry_switched_off"]
+        config.write_text(trust)
+        own.well("codex")
+
+
+REMOVED = {
+    "shelley": (".config/shelley/hooks/chat-message", "entry_file_gone"),
+    "x-code": (".x-code/plugins/cache", "entry_file_gone"),
+    "claude-code": (".claude", "entry_file_gone"),
+}
+
+
+def test_a_file_or_folder_that_is_gone_is_noticed_and_comes_back(several: Tampered) -> None:
+    for agent, (name, cause) in REMOVED.items():
+        away = several.folder / f"away-{agent}"
+
+        several.by_process("import os, sys; os.rename(*sys.argv[1:])", several.folder / name, away)
+
+        assert several.noticed(agent) == [cause]
+        several.connect(agent)
+        several.well(agent)
+
+
+def test_settings_that_nobody_can_read_any_more_are_noticed(tampered: Tampered) -> None:
+    before = tampered.settings.read_bytes()
+
+    tampered.settings.write_bytes(b"{" + before)
+
+    assert tampered.noticed("claude-code") == ["entry_unreadable"]
+    tampered.settings.write_bytes(before)
+    tampered.well("claude-code")
+
+
+def test_nothing_is_announced_for_what_changes_no_entry_and_for_our_own_writes(everyone: Tampered) -> None:
+    everyone.edit(everyone.settings, "x['theme'] = 'light'; x['permissions'] = {'allow': ['Read']}")
+    code = "import json, sys; p = sys.argv[1]; x = json.load(open(p)); json.dump(x, open(p, 'w'), sort_keys=True)"
+    everyone.by_process(code, everyone.settings)  # an editor's layout, in place
+    mine = "{'matcher': 'Bash', 'hooks': [{'type': 'command', 'command': 'true'}]}"
+    everyone.edit(everyone.settings, f"x['hooks']['PreToolUse'].insert(0, {mine})")
+    for word in ("disconnect", "connect", "connect", "disconnect"):
+        everyone.live.command(word, *connectors(), "--yes")
+
+    end = time.monotonic() + QUIET
+    while time.monotonic() < end:
+        assert everyone.changes() == {}
+        threading.Event().wait(0.1)
+    assert everyone.logged() == []
+
+
+COMPACT = {"name": "tidy", "event": "compact_before", "agent": "claude-code", "type": "rule", "decision": "deny"}
+
+
+def test_an_event_that_a_hook_needs_is_noticed_and_its_entry_added(everyone: Tampered) -> None:
+    assert "PreCompact" not in json.loads(everyone.settings.read_text())["hooks"]
+
+    everyone.live.config.write_text(json.dumps({"hooks": [COMPACT]}))
+
+    assert everyone.noticed("claude-code") == ["entry_wanted"]
+    change = everyone.changes()["claude-code"]
+    assert change["text"] == f"{everyone.settings} has no entry for PreCompact, which a hook needs"
+    assert change["is_guard"] is False
+    assert set(everyone.changes()) == {"claude-code"}
+    everyone.connect("claude-code")
+    everyone.well("claude-code")
+    assert "PreCompact" in json.loads(everyone.settings.read_text())["hooks"]
+
+    everyone.live.config.write_text("hooks: []\n")
+    everyone.connect("claude-code")
+    assert "PreCompact" in json.loads(everyone.settings.read_text())["hooks"], "an entry that is there stays"
+
+
+def test_the_same_change_is_announced_once_and_again_after_it_was_put_back(tampered: Tampered) -> None:
+    for times in (1, 2):
+        tampered.edit(tampered.settings, "del x['hooks']['Stop']")
+        tampered.noticed("claude-code")
+        tampered.edit(tampered.settings, f"x['theme'] = '{times}'")
+        payload = {"session_id": "s", "hook_event_name": "Notification", "message": "x"}
+        tampered.live.relay("claude-code", "Notification", payload)  # which has the tray look at everything
+        assert tampered.noticed("claude-code") == ["entry_gone"]
+        assert len(tampered.logged()) == times
+        tampered.connect("claude-code")
+        tampered.well("claude-code")
+
+
+def test_what_happened_while_no_tray_ran_is_announced_by_the_next_one(own: Tampered) -> None:
+    assert own.live.quit() == 0
+    own.edit(own.settings, "del x['hooks']")
+
+    own.live.start()
+
+    assert own.noticed("claude-code") == ["entry_gone"]
+
+
+def test_a_person_who_disconnects_afterwards_ends_it(tampered: Tampered) -> None:
+    tampered.edit(tampered.settings, "del x['hooks']")
+    tampered.noticed("claude-code")
+
+    tampered.live.command("disconnect", "claude-code", "--yes")
+
+    tampered.well("claude-code")
+    assert json.loads(tampered.settings.read_text()) == {"theme": "dark"}
+
+
+def test_a_project_that_is_deleted_takes_its_entries_along(tampered: Tampered) -> None:
+    project = tampered.folder / "project"
+    project.mkdir()
+    line = shlex.join(tampered.live.argv("connect", "claude-code", "--scope", "project", "--yes"))
+    done = tampered.place.run(["/bin/sh", "-c", f"cd {project} && exec {line}"], timeout=60)
+    assert done.returncode == 0, done.stderr.decode()
+    tampered.edit(project / ".claude/settings.json", "del x['hooks']['Stop']")
+    tampered.noticed("claude-code")
+
+    tampered.by_process("import shutil, sys; shutil.rmtree(sys.argv[1])", project)
+
+    tampered.well("claude-code")
+
+
+def test_doctor_and_agents_find_the_same(tampered: Tampered) -> None:
+    tampered.edit(tampered.settings, "x['hooks']['PreToolUse'][0]['matcher'] = 'Read'")
+    tampered.noticed("claude-code")
+
+    (row,) = [one for one in tampered.live.rows("agents") if one["agent"] == "claude-code"]
+    done = tampered.place.run(tampered.live.argv("doctor", "--static", "--json"), timeout=60)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+
+    expected = f"{tampered.settings}: our entry for PreToolUse has other conditions (matcher)"
+    assert (row["changed"], row["problem"]) == ([expected], expected)
+    (finding,) = [one for one in found if one["check"] == "agent" and one["health"] == "broken"]
+    assert finding["message"].endswith(expected)
+    assert finding["remedy"] == "`hooktray connect claude-code` puts them back"
+    assert tampered.changes()["claude-code"]["text"] == expected
+
+
+def test_an_idle_tray_is_not_woken_and_its_watches_are_few(everyone: Tampered) -> None:
+    process = everyone.live.process
+    switches = Path(f"/proc/{process.pid}/status")
+    descriptors = Path(f"/proc/{process.pid}/fdinfo")
+
+    def watches() -> int:
+        texts = [one.read_text() for one in descriptors.iterdir()]
+        return sum(text.count("inotify wd:") for text in texts)
+
+    def woken() -> int:
+        tasks = Path(f"/proc/{process.pid}/task").glob("*/status")
+        lines = [line for task in tasks for line in task.read_text().splitlines()]
+        return sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+
+    def is_still() -> bool:
+        before = woken()
+        threading.Event().wait(2)
+        return woken() == before
+
+    wait(is_still, 60, "two seconds without a single wake-up")
+    assert switches.exists()
+    assert watches() < 60
+    assert process.poll() is None
+    os.kill(process.pid, signal.SIGTERM)

@@ -1,0 +1,147 @@
+"""The installed relay and its table, taken away or altered: put back, and announced once."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from house import House
+
+from tray.installation import installed_relay, relay_watch
+from tray.installation.relay_watch import RelayWatch
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
+
+
+class Recorder:
+    """What was announced, and after how many seconds the next look is due."""
+
+    def __init__(self) -> None:
+        self.alarms: list[tuple[str, str]] = []
+        self.gaps: list[float] = []
+
+    def alarm(self, title: str, text: str, *, about: str = "") -> str:
+        self.alarms.append((title, text))
+        return title
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def watch(house: House, recorder: Recorder) -> RelayWatch:
+    installed_relay.install(house.paths, house.stores.database)
+    installed_relay.write_table(house.paths, (), house.stores.database)
+    return RelayWatch(
+        house.paths, house.stores.database, recorder, recheck=recorder.gaps.append, changed=lambda: None
+    )
+
+
+def look_twice(watch: RelayWatch, recorder: Recorder) -> None:
+    """As the file watch does it."""
+    watch.check()
+    while recorder.gaps:
+        time.sleep(recorder.gaps.pop())
+        watch.check()
+
+
+def delete(file: Path) -> None:
+    file.unlink()
+
+
+def alter(file: Path) -> None:
+    file.write_bytes(b"#!/bin/sh\n")
+
+
+def forbid(file: Path) -> None:
+    file.chmod(0o600)
+
+
+@pytest.mark.parametrize("change", [delete, alter, forbid])
+def test_a_changed_relay_is_put_back_and_announced_once(
+    house: House, watch: RelayWatch, recorder: Recorder, change: Callable[[Path], None]
+) -> None:
+    before = house.paths.relay.read_bytes()
+
+    change(house.paths.relay)
+    look_twice(watch, recorder)
+    look_twice(watch, recorder)
+
+    assert house.paths.relay.read_bytes() == before
+    assert house.paths.relay.stat().st_mode & 0o111
+    ((title, text),) = recorder.alarms
+    assert title == "The relay that agents run was changed"
+    assert text.startswith(str(house.paths.relay))
+    assert text.endswith("It was put back")
+    assert watch.problem == ""
+
+
+@pytest.mark.parametrize("change", [delete, alter])
+def test_so_is_its_table(house: House, watch: RelayWatch, recorder: Recorder, change: Callable[[Path], None]) -> None:
+    before = house.paths.relay_table.read_bytes()
+
+    change(house.paths.relay_table)
+    look_twice(watch, recorder)
+
+    assert house.paths.relay_table.read_bytes() == before
+    assert len(recorder.alarms) == 1
+
+
+def test_what_is_well_or_was_never_installed_is_not_announced(
+    house: House, watch: RelayWatch, recorder: Recorder
+) -> None:
+    look_twice(watch, recorder)
+    installed_relay.remove(house.paths, house.stores.database)
+    look_twice(watch, recorder)
+
+    assert recorder.alarms == []
+    assert not house.paths.relay.exists()
+    assert relay_watch.files(house.paths) == (house.paths.relay, house.paths.relay_table)
+
+
+def test_what_cannot_be_put_back_is_announced_once_and_shown_until_it_can(
+    house: House, watch: RelayWatch, recorder: Recorder
+) -> None:
+    delete(house.paths.relay)
+    away = house.paths.relay_folder.with_name("away")
+    house.paths.relay_folder.rename(away)
+    house.paths.relay_folder.write_text("in the way")
+
+    look_twice(watch, recorder)
+    look_twice(watch, recorder)
+    shown = watch.problem
+    house.paths.relay_folder.unlink()
+    away.rename(house.paths.relay_folder)
+    look_twice(watch, recorder)
+
+    assert str(house.paths.relay) in shown
+    assert recorder.alarms[0][1].endswith("Nothing could be put back")
+    assert house.paths.relay.exists()
+    assert watch.problem == ""
+
+
+def test_what_could_not_be_put_back_is_tried_again_though_nothing_else_was_found(
+    house: House, watch: RelayWatch, recorder: Recorder
+) -> None:
+    """Its folder may be taken away in the moment in which the relay is written into it."""
+    shutil.rmtree(house.paths.relay_folder)
+    house.paths.relay_folder.write_text("in the way")
+    look_twice(watch, recorder)
+    house.paths.relay_folder.unlink()
+    announced = watch.problem
+
+    watch.check()
+
+    assert str(house.paths.relay) in announced
+    assert house.paths.relay.exists()
+    assert [text.rpartition(" · ")[2] for _, text in recorder.alarms] == [
+        "Nothing could be put back",
+        "It was put back",
+    ]
+    assert watch.problem == ""

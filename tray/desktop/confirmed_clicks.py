@@ -1,0 +1,132 @@
+"""Counts clicks through unknown panels and browsers after the passphrase, until these programs end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from tray.approvals.callers.caller_facts import read_process
+from tray.approvals.callers.click_check import ClickRejection
+from tray.approvals.callers.click_trust import ClickTrust
+from tray.approvals.callers.person import Proof, process_label
+from tray.approvals.controls import Controls
+from tray.desktop.menu import (
+    Action,
+    OpenPage,
+    ResumeHooks,
+    Review,
+    ReviewBatch,
+    ShowIncident,
+    ShowProblem,
+    ShowReason,
+    ToggleSwitch,
+)
+from tray.language import phrase, say
+
+CLICKS = "clicks"  # the word for them in `hooktray approve`
+QUIET_SECONDS = 60.0  # between two notifications about clicks that did nothing: any program can click
+# Actions that only show something, or switch on.
+HARMLESS = (OpenPage, ResumeHooks, Review, ReviewBatch, ShowIncident, ShowProblem, ShowReason)
+HOW_TO_CONFIRM = phrase("Confirm it with `hooktray approve clicks` in a terminal, or on the page")
+HOW_TO_SET = phrase("Use the page, or set a passphrase: `hooktray passphrase`")
+OTHER_WAYS = phrase("Use the page, or your passphrase at a terminal")
+START_AGAIN = phrase("Start it again outside of the agent, or use the page")
+
+
+class ConfirmedClicks:
+    """Confirms clicks on the thread of the menu, to which `post` leads."""
+
+    def __init__(
+        self,
+        trust: ClickTrust,
+        controls: Controls,
+        *,
+        post: Callable[[Callable[[], None]], None],
+        inform: Callable[[str, str], None],
+        act: Callable[[Action], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._trust = trust
+        self._controls = controls
+        self._post = post
+        self._inform = inform
+        self._act = act
+        self._clock = clock
+        self._waiting: dict[int, Callable[[], None]] = {}  # by process: what was clicked last
+        self._quiet_until = 0.0
+
+    def menu_rejected(self, pid: int, is_host: bool, actions: Sequence[Action]) -> None:
+        """Handle a click in the menu that did not count. Any thread may call this."""
+        self._post(lambda: self._clicked(pid, is_host, actions))
+
+    def button_rejected(self, pid: int, work: Callable[[], None]) -> None:
+        """Handle a click on a notification that did not count. Any thread may call this."""
+        self._post(lambda: self._request(pid, work))
+
+    def browser_objection(self, pid: int) -> ClickRejection | None:
+        return self._trust.browser_objection(pid)
+
+    def confirm_browser(self, pids: Sequence[int], typed: str) -> bool:
+        """Returns whether `typed` is the passphrase; if so, the browser's clicks count from here on.
+
+        Raises HooktrayError after too many tries.
+        """
+        if not self._controls.passphrase.check(typed, f"browser {min(pids, default=0)}"):
+            return False
+        for pid in pids:
+            self._trust.confirm(pid)
+        return True
+
+    def _clicked(self, pid: int, is_host: bool, actions: Sequence[Action]) -> None:
+        if not is_host:
+            title = say("A program that is not a tray host clicked in Hooktray's menu, which did nothing")
+            self._tell(title, say(OTHER_WAYS))
+            return
+        harmless = [one for one in actions if self._is_harmless(one)]
+        left = [one for one in actions if one not in harmless]
+        found = self._trust.host_objection(pid)
+        if found is None or found.proof is not Proof.REFUSED:
+            self._act_on(harmless)
+        if left:
+            self._request(pid, lambda: self._act_on(left))
+
+    def _act_on(self, actions: Sequence[Action]) -> None:
+        for one in actions:
+            self._act(one)
+
+    def _is_harmless(self, action: Action) -> bool:
+        """True for what only shows something or switches on. The menu has one row for on and off."""
+        return isinstance(action, HARMLESS) or (isinstance(action, ToggleSwitch) and not self._controls.state.enabled)
+
+    def _request(self, pid: int, work: Callable[[], None]) -> None:
+        """Have the user confirm the click with the passphrase, or show why that is not possible."""
+        found = self._trust.host_objection(pid)
+        if found is None:  # the user has confirmed it meanwhile
+            work()
+            return
+        why = found.detail or say("the system does not show who asks")
+        title = say("Your click did nothing: {why}", why=why)
+        one = read_process(pid)
+        if found.proof is Proof.REFUSED:
+            self._tell(title, say(START_AGAIN))
+        elif one is None:
+            self._tell(title, say(OTHER_WAYS))
+        elif not self._controls.passphrase.is_set:
+            self._tell(title, say(HOW_TO_SET))
+        else:
+            self._waiting[pid] = work
+            who = process_label(one)
+            summary = say("Count the clicks in {who} until it ends", who=who)
+            self._controls.add_request(summary, who, lambda: self._confirm(pid), word=CLICKS)
+            self._tell(say("Your click waits: {why}", why=why), say(HOW_TO_CONFIRM))
+
+    def _confirm(self, pid: int) -> None:
+        self._trust.confirm(pid)
+        if work := self._waiting.pop(pid, None):
+            self._post(work)
+
+    def _tell(self, title: str, text: str) -> None:
+        now = self._clock()
+        if now >= self._quiet_until:
+            self._quiet_until = now + QUIET_SECONDS
+            self._inform(title, text)

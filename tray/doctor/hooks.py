@@ -1,0 +1,196 @@
+"""Each hook: its state by the ledger, whether its approved copy runs, and whether its matcher ever found anything."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from tray.approvals import remedies
+from tray.approvals.catalog import HookState
+from tray.approvals.checks import message as problem_message
+from tray.approvals.checks import problems
+from tray.approvals.checks import remedy as problem_remedy
+from tray.approvals.variables import grant_command
+from tray.doctor.context import CheckContext
+from tray.doctor.finding import APPROVALS, Cause, Finding, failing_names
+from tray.doctor.startable import start_problem
+from tray.engine import trial
+from tray.engine.catalogs import confirmed_llm
+from tray.engine.engines import build_engine
+from tray.engine.ports import EngineOptions
+from tray.engine.samples import sample, sample_event
+from tray.errors import HooktrayError
+from tray.execution.environment import clean, is_injection, mentioned_in
+from tray.language import say
+from tray.model.decision import Record
+from tray.model.event import EventKind
+from tray.model.hook import ApprovalState, Command, Match, Prompt, Rule
+from tray.store.ledger import ApprovedHook
+
+PARALLEL = 4  # hooks that are tried at the same time
+ROW_LIMIT = 1000  # events that are searched for what matchers found
+MIN_EVENTS = 20  # events of its kind, below which a matcher that found nothing means nothing
+
+
+def broken_hooks(context: CheckContext) -> frozenset[str]:
+    """Which hooks are broken; with a static context as far as that shows without running them."""
+    return failing_names(check(context))
+
+
+def check(context: CheckContext) -> Iterator[Finding]:
+    """First what waits or does not count, then every hook in force, in its order."""
+    for one in context.catalog.states:
+        yield from _state(one)
+    approved = context.stores.ledger.in_order()
+    if context.static:  # it runs no hook, and a pool would wait without end for a thread that gets no memory
+        for each in approved:
+            yield from _approved(context, each)
+        return
+    with ThreadPoolExecutor(PARALLEL, "doctor") as pool:
+        for found in pool.map(lambda one: _approved(context, one), approved):
+            yield from found
+
+
+def _state(one: HookState) -> Iterator[Finding]:
+    name = one.hook.name
+    if one.state is ApprovalState.PENDING and not one.digest:
+        yield _finding(Cause.HOOK_BROKEN, name, problem=one.health, remedy=_remedy(one))
+    elif one.state is ApprovalState.PENDING:
+        yield _finding(Cause.HOOK_WAITS, name)
+        yield from _missing(one)
+    elif one.state is ApprovalState.CHANGED:
+        remedy = APPROVALS if one.digest else _remedy(one)
+        problem = one.health or "changed since approval; the approved copy runs"
+        yield _finding(Cause.HOOK_CHANGED, name, problem=problem, remedy=remedy)
+    elif one.state is ApprovalState.INACTIVE:
+        # The agent's own switch is in the file, not in the line of the hook.
+        source = one.hook.source.path if one.approved or one.hook.agent_switch else one.hook.source
+        yield _finding(Cause.HOOK_INACTIVE, name, problem=one.health, source=source)
+
+
+def _missing(one: HookState) -> Iterator[Finding]:
+    """What its scripts lack, as far as their files show; nothing has run yet."""
+    for problem in problems(one.inspection) if one.inspection else ():
+        words = {"problem": problem_message(problem), "remedy": problem_remedy(problem)}
+        yield _finding(Cause.HOOK_LACKS, one.hook.name, **words)
+
+
+def _remedy(one: HookState) -> str:
+    """For a hook that cannot be approved as it is."""
+    return f"{one.remedy}: {one.hook.source}" if one.remedy else f"correct it in {one.hook.source}"
+
+
+def _approved(context: CheckContext, one: ApprovedHook) -> list[Finding]:
+    """At least one line for each hook in force."""
+    found = [*_event(one), *_prompt(context, one), *_withheld(context, one)]
+    problem = start_problem(context.stores.copies, one)
+    if problem:
+        remedy = remedies.remedy(problem, one.hook.name, one.hook.source)
+        found.append(_finding(Cause.HOOK_BROKEN, one.hook.name, problem=problem, remedy=remedy))
+    elif not one.hook.enabled:
+        found.append(_finding(Cause.HOOK_DISABLED, one.hook.name, source=one.hook.source))
+    elif not context.static and not any(one.cause is Cause.HOOK_UNKNOWN_EVENT for one in found):
+        found.append(_trial(context, one))
+    return found or [_finding(Cause.HOOK_OK, one.hook.name, text="its approved copy is intact")]
+
+
+def _finding(cause: Cause, name: str, **values: object) -> Finding:
+    return Finding(cause=cause, name=name, values=values)
+
+
+def _event(one: ApprovedHook) -> Iterator[Finding]:
+    """Yields a finding for a hook with an event that its agent does not have, as after a package was updated."""
+    match = one.hook.match
+    if sample(match) is None:
+        yield _finding(Cause.HOOK_UNKNOWN_EVENT, one.hook.name, event=match.event, source=one.hook.source)
+
+
+def _prompt(context: CheckContext, one: ApprovedHook) -> Iterator[Finding]:
+    if not isinstance(one.hook.action, Prompt):
+        return
+    if one.hook.match.event == EventKind.MODEL_BEFORE:
+        yield _finding(Cause.HOOK_MODEL_CALLS, one.hook.name)
+    if context.static and confirmed_llm(context.paths, context.stores) is None:
+        yield _finding(Cause.HOOK_NO_MODEL, one.hook.name)
+
+
+def _withheld(context: CheckContext, one: ApprovedHook) -> Iterator[Finding]:
+    """Variables that the script names and does not get."""
+    if not isinstance(one.hook.action, Command):
+        return
+    names = clean(context.environment, wanted=one.env, extra={}).withheld
+    mentioned = mentioned_in(_texts(context, one), names)
+    secrets = [name for name in mentioned if not is_injection(name)]
+    if secrets:
+        command = grant_command(secrets, one.hook.name)
+        yield _finding(Cause.HOOK_WITHHELD, one.hook.name, names=", ".join(secrets), command=command)
+    if injecting := [name for name in mentioned if is_injection(name)]:
+        yield _finding(Cause.HOOK_INJECTION, one.hook.name, names=", ".join(injecting))
+
+
+def _texts(context: CheckContext, one: ApprovedHook) -> bytes:
+    try:
+        files = context.stores.copies.check(one.digest).files
+        return b"\n".join(context.stores.copies.path(one.digest, path).read_bytes() for path in files)
+    except (HooktrayError, OSError):
+        return b""
+
+
+def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
+    """Run its approved copy on a test event; the hook can see that by HOOKTRAY_TEST=1."""
+    name, listener = one.hook.name, trial.NullListener()
+    options = EngineOptions(llm=lambda: confirmed_llm(context.paths, context.stores))
+    engine = build_engine(context.stores, listener, listener.spawn, options, records=listener)
+    sent = sample_event(one, environment=context.environment, cwd=context.cwd)
+    if sent is None:
+        text = "its approved copy is intact; not tried, as no test event meets its matchers"
+        return _finding(Cause.HOOK_OK, name, text=text)
+    agent, event = sent.agent, sent.name
+    try:
+        tried = trial.run(engine, one, sent)
+    except HooktrayError as error:
+        return _finding(Cause.HOOK_BROKEN, name, problem=error.message, remedy=error.hint)
+    outcome, command = tried.outcome, f"hooktray test {event} --agent {agent} --hook {shlex.quote(name)}"
+    if tried.result == "skipped":
+        return _finding(Cause.HOOK_NOT_TRIED, name, problem=outcome.cause or outcome.gate)
+    if tried.result == "failed":
+        cause = context.stores.copies.with_originals(one.digest, outcome.cause)
+        remedy = remedies.remedy(cause, name, one.hook.source) or f"`{command}` shows all of it"
+        return _finding(Cause.HOOK_BROKEN, name, problem=cause, remedy=remedy)
+    done = trial.describe(tried, one.hook, sent)
+    if warning := outcome.output.warning:
+        problem = f"{done}; {warning}" if done else warning
+        remedy = remedies.remedy(warning, name, one.hook.source) or say(remedies.OUTPUT_REMEDY)
+        cause_of = Cause.HOOK_BROKEN if tried.result == "deny" else Cause.HOOK_UNREADABLE_OUTPUT
+        return _finding(cause_of, name, problem=problem, remedy=remedy)
+    if advised := trial.advice(tried, one.hook):
+        problem = f"{done}; {outcome.output.adjustment}"
+        return _finding(Cause.HOOK_UNREADABLE_OUTPUT, name, problem=problem, remedy=advised)
+    kind = "a rule" if isinstance(one.hook.action, Rule) else f"{outcome.ms:.0f} ms"
+    text = f"{tried.result} on {agent}'s {event}, {kind}"
+    return _finding(Cause.HOOK_OK, name, text=f"{text}. {done}" if done else text)
+
+
+def check_matchers(context: CheckContext) -> Iterator[Finding]:
+    """A rare thing may be what a guard waits for; a slip in the pattern looks the same, so it is worth a look."""
+    wanted = [one for one in context.stores.ledger.in_order() if one.hook.match.tool or one.hook.match.pattern]
+    rows = [row for row in context.stores.journal.recent(ROW_LIMIT) if not row.test] if wanted else []
+    for one in wanted:
+        since = [row for row in rows if row.at >= one.at and _matches(one.hook.match, row)]
+        ran = any(hook.get("name") == one.hook.name for row in since for hook in row.hooks)
+        if len(since) < MIN_EVENTS or ran:
+            continue
+        keys = " and ".join(
+            f"`{key}: {value}`"
+            for key, value in (("tool", one.hook.match.tool), ("matcher", one.hook.match.pattern))
+            if value
+        )
+        values = {"keys": keys, "n": len(since), "source": one.hook.source}
+        yield Finding(cause=Cause.MATCHER_NEVER, name=one.hook.name, values=values)
+
+
+def _matches(match: Match, row: Record) -> bool:
+    if match.agents and row.agent not in match.agents:
+        return False
+    return match.event in (row.kind, row.event)

@@ -1,0 +1,47 @@
+"""Builds the catalogue of hooks from the user's files, and returns the model and the journal's limits in force."""
+
+from __future__ import annotations
+
+import os
+
+from tray.approvals import guarded_settings
+from tray.approvals.catalog import HookCatalog
+from tray.approvals.search_path import SearchPath, login_path
+from tray.engine.stores import Stores, open_stores
+from tray.paths import Paths
+from tray.settings import Llm
+from tray.sources import configuration
+from tray.store.approval_file import IMPORTED
+from tray.store.retention import RetentionLimits
+from tray.store.trial_results import TrialResults
+
+
+def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
+    """The model that the user confirmed, as the file has it at this moment."""
+    return guarded_settings.llm(configuration.load(paths).settings, stores.ledger.state)
+
+
+def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
+    """What the sources propose, held against the ledger."""
+    search = SearchPath(os.environ, lambda: login_path(os.environ))
+    return HookCatalog(
+        lambda: configuration.load(paths),
+        lambda: configuration.config_stamp(paths),
+        stores.ledger,
+        stores.copies,
+        TrialResults(paths.state),
+        paths.database.with_name(IMPORTED),
+        search,
+    )
+
+
+def open_catalog(paths: Paths) -> HookCatalog:
+    """Opens the stores and returns the catalogue, for a command that uses nothing else of them. Raises StoreError."""
+    paths.prepare()
+    return build_catalog(paths, open_stores(paths, create=False))
+
+
+def journal_limits(catalog: HookCatalog) -> RetentionLimits:
+    """How much the journal keeps, as the file has it at this moment."""
+    limits = catalog.settings_in_force.journal
+    return RetentionLimits(days=limits.days, rows=limits.rows, megabytes=limits.megabytes)

@@ -1,0 +1,218 @@
+"""Agents for the menu and the page: the state of each, what connecting would write, and the click that writes it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Collection
+
+from msgspec.structs import replace
+
+from tray.agents.registry import AGENTS
+from tray.desktop.menu import MenuAgent, MenuPreview
+from tray.doctor.agent_status import AgentStatus
+from tray.errors import HooktrayError
+from tray.installation.connect_service import ConnectPreview, ConnectService
+from tray.installation.entry_watch import EntryWatch
+from tray.language import say
+
+CHANNEL = "tray"
+MAX_AGE = 60.0  # seconds after which the states are read again, where the menu's opening is not reported
+
+log = logging.getLogger(__name__)
+
+
+class AgentsMenu:
+    """A refresh reads the agents' files and starts a process, so it runs on a thread of its own.
+
+    All else is called on the presenter's thread, as is what `changed` and `inform` lead to.
+    """
+
+    def __init__(
+        self,
+        connecting: ConnectService,
+        *,
+        spawn: Callable[[Callable[[], object]], object],
+        changed: Callable[[], object],
+        inform: Callable[[str, str], object],
+        entries: EntryWatch | None = None,
+    ) -> None:
+        self._connecting = connecting
+        self._spawn = spawn
+        self._changed = changed
+        self._inform = inform
+        self._entries = entries
+        self._statuses: tuple[AgentStatus, ...] = ()
+        self._probed: dict[str, AgentStatus] = {}
+        self._previews: dict[tuple[str, bool], ConnectPreview] = {}
+        self._refreshed = -MAX_AGE
+        self._is_refreshing = False
+
+    def rows(self) -> tuple[MenuAgent, ...]:
+        if time.monotonic() - self._refreshed >= MAX_AGE:
+            self.refresh()
+        return tuple(self._row(one) for one in self._statuses)
+
+    def read_offered(self) -> tuple[MenuAgent, ...]:
+        """The agents that are here and not connected, read at once, with what connecting them would write."""
+        self._read()
+        return tuple(self._row(one) for one in self._statuses if one.installed and not one.connected)
+
+    def refresh(self) -> None:
+        if self._is_refreshing:
+            return
+        self._is_refreshing, self._refreshed = True, time.monotonic()
+        if self._spawn(self._load) is False:  # too much is going on
+            self._is_refreshing = False
+
+    def review(self, agent: str, *, connect: bool) -> None:
+        """Open the difference, and keep it for the click that writes it."""
+        self._keep(self._connecting.review(agent, connect=connect))
+
+    def apply(self, agent: str, digest: str) -> str:
+        preview = self._write(agent, digest)
+        self._read()
+        text = say("{agent} is connected") if preview.connect else say("{agent} is disconnected")
+        return " · ".join((text.format(agent=AGENTS[agent].name), *self._advice(agent)))
+
+    def connect_all(self, digests: Collection[str]) -> str:
+        """Each by itself: what is wrong with one agent's files does not keep the others waiting."""
+        offered = [one for one in self._previews.values() if one.connect and one.digest in digests]
+        if len(offered) != len(digests):
+            if not any(one.connect for one in self.read_offered()):  # it was answered elsewhere meanwhile
+                return say("Nothing is left to connect")
+            raise _not_shown()
+        done, errors = [], list[HooktrayError]()
+        for preview in offered:
+            try:
+                done.append(self._write(preview.agent, preview.digest).agent)
+            except HooktrayError as error:
+                errors.append(error)
+        self._read()
+        names = ", ".join(AGENTS[agent].name for agent in done)
+        if errors:
+            left = "; ".join(error.message for error in errors)
+            hint = say("connected: {names}", names=names) if names else errors[0].hint
+            raise HooktrayError(left, hint=hint)
+        advice = [
+            f"{AGENTS[agent].name}: {text}" if len(done) > 1 else text
+            for agent in done
+            for text in self._advice(agent)
+        ]
+        return " · ".join((say("Connected: {names}", names=names), *advice))
+
+    def _write(self, agent: str, digest: str) -> ConnectPreview:
+        previews = (one for (name, _), one in self._previews.items() if name == agent)
+        preview = next((one for one in previews if one.digest == digest), None)
+        if preview is None:
+            raise _not_shown()
+        self._forget(agent)
+        self._connecting.apply(preview)
+        log.info("%s %s: %s", "connected" if preview.connect else "disconnected", agent, digest)
+        return preview
+
+    def _keep(self, preview: ConnectPreview) -> None:
+        self._previews.pop((preview.agent, preview.connect), None)
+        if not preview.is_empty:
+            self._previews[preview.agent, preview.connect] = preview
+
+    def probe(self, agent: str) -> None:
+        self._spawn(lambda: self._probe(agent))
+
+    def put_back(self, agent: str) -> str:
+        self._forget(agent)
+        return self._watch().put_back(agent)
+
+    def leave(self, agent: str, digest: str) -> str:
+        return self._watch().leave(agent, digest, CHANNEL)
+
+    def show(self) -> None:
+        self._connecting.show()
+
+    def _watch(self) -> EntryWatch:
+        if self._entries is None:
+            raise HooktrayError(say("nothing watches the agents' settings"))
+        return self._entries
+
+    def _load(self) -> None:
+        before = self._statuses, self._previews
+        try:
+            self._read()
+        finally:
+            self._is_refreshing = False
+        if (self._statuses, self._previews) != before:
+            self._changed()
+
+    def _read(self) -> None:
+        """The state of each agent, and what connecting or disconnecting it would write."""
+        statuses = tuple(self._connecting.states())
+        previews = {}
+        for one in statuses:
+            for connect in _choices(one):
+                with contextlib.suppress(HooktrayError):  # the row has what is wrong with its files
+                    preview = self._connecting.preview(one.agent, connect=connect)
+                    if not preview.is_empty:
+                        previews[one.agent, connect] = preview
+        self._statuses, self._previews = statuses, previews
+
+    def _probe(self, agent: str) -> None:
+        one = self._connecting.probe(agent)
+        self._probed[agent] = one
+        name = AGENTS[agent].name
+        if one.firing:
+            self._inform("", say("{agent} is firing: its own line brought an event here", agent=name))
+        else:
+            advice = "; ".join(filter(None, (one.problem, *one.advice)))
+            self._inform(say("{agent} is not firing", agent=name), advice)
+        self._changed()
+
+    def _row(self, one: AgentStatus) -> MenuAgent:
+        probed = self._probed.get(one.agent)
+        is_same = probed and _facts(probed) == _facts(one) and probed.stale == one.stale
+        change = self._entries.change(one.agent) if self._entries else None
+        return MenuAgent(
+            agent=one.agent,
+            name=AGENTS[one.agent].name,
+            package=one.package,
+            installed=one.installed,
+            connected=one.connected,
+            trusted=one.trusted,
+            firing=probed.firing if probed and is_same else None,
+            stale=one.stale,
+            last_event=one.last_event,
+            changed=change.text if change else "",
+            changed_digest=change.digest if change else "",
+            advice=one.problem or next(iter(one.advice), "") if one.connected or one.problem else "",
+            is_wanted=change is not None and change.is_wanted,
+            connect=self._menu_preview(one.agent, connect=True),
+            disconnect=self._menu_preview(one.agent, connect=False),
+        )
+
+    def _menu_preview(self, agent: str, *, connect: bool) -> MenuPreview | None:
+        one = self._previews.get((agent, connect))
+        return MenuPreview(digest=one.digest, summary=one.summary, difference=one.text) if one else None
+
+    def _advice(self, agent: str) -> tuple[str, ...]:
+        """What is to be done next, when the agent is connected."""
+        return next((one.advice[:1] for one in self._statuses if one.agent == agent and one.connected), ())
+
+    def _forget(self, agent: str) -> None:
+        self._probed.pop(agent, None)
+        for connect in (True, False):
+            self._previews.pop((agent, connect), None)
+
+
+def _choices(one: AgentStatus) -> tuple[bool, ...]:
+    """Whether it can be connected, and disconnected."""
+    connect = (True,) if one.installed and (not one.connected or one.stale) else ()
+    return (*connect, False) if one.events else connect
+
+
+def _not_shown() -> HooktrayError:
+    return HooktrayError(say("this is not what was shown last"), hint=say("open the menu once more"))
+
+
+def _facts(one: AgentStatus) -> AgentStatus:
+    """What a trial does not change."""
+    return replace(one, firing=None, findings=(), last_event=None)

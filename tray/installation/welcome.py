@@ -1,0 +1,99 @@
+"""The first start on an account: a configuration file, an alert with its sound, and what to do next. Once."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from tray.desktop.menu import MenuAgent
+from tray.errors import HooktrayError
+from tray.installation.agents_menu import AgentsMenu
+from tray.installation.terminal_question import TerminalQuestion
+from tray.language import say
+from tray.notify.alert import ALL_AGENTS, Alert, Button
+from tray.notify.policy import information
+from tray.paths import Paths
+from tray.sources import configuration
+
+MARK = "welcomed"  # in the state folder
+SOUND = "chime"
+
+
+def create_config(paths: Paths) -> bool:
+    """Make hooktray.yaml where there is none; True on the very first start."""
+    fresh = configuration.write_starter(paths)
+    mark = paths.state / MARK
+    if not fresh or mark.exists():
+        return False
+    with contextlib.suppress(FileNotFoundError):  # the folder was deleted just now, which the tray notices
+        mark.touch(mode=0o600)
+    return True
+
+
+class FirstStart:
+    """Welcomes the user; connects agents, on the thread that `post` leads to, if a person agrees at the terminal."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        agents: AgentsMenu,
+        *,
+        echo: Callable[[str], None],
+        announce: Callable[[Alert], None],
+        post: Callable[[Callable[[], None]], None],
+        show: Callable[[], None],
+    ) -> None:
+        self._paths, self._agents = paths, agents
+        self._echo, self._announce, self._show = echo, announce, show
+        self._question = TerminalQuestion(lambda digests: post(lambda: self._connect_all(digests)))
+
+    def welcome(self) -> None:
+        found = self._agents.read_offered()
+        self._echo(text(self._paths, [one.agent for one in found]))
+        self._announce(alert(found))
+        self._question.ask(found)
+
+    def close(self) -> None:
+        self._question.close()
+
+    def _connect_all(self, digests: Sequence[str]) -> None:
+        """Connect the agents that a person chose at the terminal."""
+        try:
+            self._echo(self._agents.connect_all(digests))
+        except HooktrayError as error:
+            self._echo(f"hooktray: {error}")
+        self._show()
+
+
+def alert(found: Sequence[MenuAgent]) -> Alert:
+    """The first notification, with a sound, if alerts work here; its button connects all agents that were found."""
+    message = " · ".join((say("Hooktray is running"), _next(found)))
+    digests = [one.connect.digest for one in found if one.connect]
+    shown = replace(information(message, {}), sound=SOUND, notify=True)
+    return replace(shown, about=ALL_AGENTS, digest=" ".join(digests), buttons=(Button.CONNECT,)) if digests else shown
+
+
+def text(paths: Paths, found: Sequence[str]) -> str:
+    """For the terminal."""
+    connect = "hooktray connect, the menu's first row or the page   (one question, with what it writes)"
+    lines = [
+        "Welcome to Hooktray. Nothing is connected or approved yet.",
+        f"  your hooks and settings  {paths.config}",
+        f"  state and copies         {paths.state}",
+        f"  log                      {paths.logs}",
+        f"  agents found here        {', '.join(found) or 'none'}",
+        f"  connect agents           {connect if found else 'hooktray connect AGENT'}",
+        "  set a passphrase         hooktray passphrase   (confirms what you ask for in tmux, an editor, over SSH)",
+        "  start at login           hooktray autostart on",
+        "  no alert seen or heard?  hooktray doctor",
+    ]
+    return "\n".join(lines)
+
+
+def _next(found: Sequence[MenuAgent]) -> str:
+    if not found:
+        return say("no agent found: `hooktray connect AGENT`")
+    each = "; ".join(f"{one.name}: {one.connect.summary}" for one in found if one.connect)
+    return say("“Connect”, or the menu's first row: {what}", what=each)

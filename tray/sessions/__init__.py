@@ -1,0 +1,1 @@
+"""Who works, who waits and who is done; which tool calls ran unjudged; whether the user is there."""
