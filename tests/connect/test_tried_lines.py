@@ -22,7 +22,8 @@ from tray.agents import relay_command
 from tray.connect import connectors
 from tray.doctor import agent_status
 from tray.doctor.agent_status import agent_statuses, check_line, failing_lines
-from tray.doctor.relay_problems import RelayCause, obstacle
+from tray.doctor.finding import Cause
+from tray.doctor.relay_problems import obstacle
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.installation import installed_relay
@@ -154,7 +155,7 @@ def test_connect_does_not_call_an_agent_connected_whose_line_gives_no_answer(liv
 
     assert done.returncode == 1
     assert b"connected" not in done.stdout
-    assert b"hooktray-relay: is a folder\n  move it away" in done.stderr
+    assert b"hooktray-relay is a folder\n  move it away" in done.stderr
 
 
 @by_person
@@ -258,5 +259,5 @@ def test_what_cannot_be_started_is_no_program(tmp_path: Path) -> None:
     found = {path: obstacle(path) for path in (Path("/bin/sh"), tmp_path, program, tmp_path / "nothing")}
 
     assert [one and one.cause for one in found.values()] == [
-        None, RelayCause.FOLDER, RelayCause.MISSING, RelayCause.MISSING
+        None, Cause.RELAY_FOLDER, Cause.RELAY_MISSING, Cause.RELAY_MISSING
     ]  # fmt: skip

@@ -19,7 +19,7 @@ from house import PRE_TOOL_USE, House
 from tray import relay_program
 from tray.agents import relay_table
 from tray.doctor import relay_problems
-from tray.doctor.relay_problems import RelayCause
+from tray.doctor.finding import Cause
 from tray.installation import installed_relay, package_files
 from tray.installation.relay_files import RelayFiles
 from tray.model.hook import Failure, Guard
@@ -39,7 +39,7 @@ def install(house: House, *guards: Guard) -> Paths:
     return house.paths
 
 
-def causes(house: House) -> list[RelayCause]:
+def causes(house: House) -> list[Cause]:
     return [one.cause for one in relay_problems.problems(house.paths, house.stores.database)]
 
 
@@ -89,16 +89,16 @@ def redirect(paths: Paths) -> None:
     paths.relay_table.write_text(paths.relay_table.read_text().replace(str(paths.state), "/nonexistent"))
 
 
-DAMAGE: dict[str, tuple[Callable[[Paths], object], list[RelayCause]]] = {
-    "deleted": (lambda paths: paths.relay.unlink(), [RelayCause.MISSING]),
-    "a link": (link, [RelayCause.MISSING]),
-    "altered": (lambda paths: append(paths.relay), [RelayCause.ALTERED]),
-    "no program": (lambda paths: paths.relay.chmod(0o600), [RelayCause.NOT_EXECUTABLE]),
-    "table deleted": (lambda paths: paths.relay_table.unlink(), [RelayCause.TABLE_MISSING]),
-    "table altered": (lambda paths: append(paths.relay_table), [RelayCause.TABLE_ALTERED]),
-    "table redirected": (redirect, [RelayCause.ELSEWHERE]),
+DAMAGE: dict[str, tuple[Callable[[Paths], object], list[Cause]]] = {
+    "deleted": (lambda paths: paths.relay.unlink(), [Cause.RELAY_MISSING]),
+    "a link": (link, [Cause.RELAY_MISSING]),
+    "altered": (lambda paths: append(paths.relay), [Cause.RELAY_ALTERED]),
+    "no program": (lambda paths: paths.relay.chmod(0o600), [Cause.RELAY_NOT_EXECUTABLE]),
+    "table deleted": (lambda paths: paths.relay_table.unlink(), [Cause.RELAY_TABLE_MISSING]),
+    "table altered": (lambda paths: append(paths.relay_table), [Cause.RELAY_TABLE_ALTERED]),
+    "table redirected": (redirect, [Cause.RELAY_ELSEWHERE]),
     "the folder deleted": (
-        lambda paths: shutil.rmtree(paths.relay_folder), [RelayCause.MISSING, RelayCause.TABLE_MISSING]
+        lambda paths: shutil.rmtree(paths.relay_folder), [Cause.RELAY_MISSING, Cause.RELAY_TABLE_MISSING]
     ),
 }  # fmt: skip
 
@@ -122,7 +122,7 @@ def test_the_relay_of_another_version_is_replaced(house: House) -> None:
     paths.relay.write_bytes(b"#!/bin/sh\necho earlier\n")
     with house.stores.database.write() as connection:
         connection.execute("DELETE FROM meta WHERE key = 'relay'")  # as a start of that version left it
-    assert causes(house) == [RelayCause.OTHER]
+    assert causes(house) == [Cause.RELAY_OTHER]
 
     assert installed_relay.install(paths, house.stores.database)
     assert relay(paths)[1] == b""
@@ -137,10 +137,10 @@ def test_another_hooktray_takes_it_over_only_when_a_person_says_so_or_the_first_
     assert not installed_relay.write_table(other, (), database)
     assert not installed_relay.install(other, database)
     assert relay_table.read(paths.relay_table.read_bytes()).state == str(paths.state)
-    assert [one.cause for one in relay_problems.problems(other, database)] == [RelayCause.ELSEWHERE]
+    assert [one.cause for one in relay_problems.problems(other, database)] == [Cause.RELAY_ELSEWHERE]
 
     assert installed_relay.write_table(other, (), database, take_over=True)
-    assert causes(house) == [RelayCause.ELSEWHERE]
+    assert causes(house) == [Cause.RELAY_ELSEWHERE]
     other.database.unlink()
     assert installed_relay.write_table(paths, (), house.stores.database)
 
@@ -170,7 +170,7 @@ def test_without_a_native_relay_a_script_of_the_same_name_runs_the_portable_one(
     assert decision(relay(portable)[1]) == "deny"
     assert causes(house) == []
     append(portable.relay_folder / "relay.py")
-    assert causes(house) == [RelayCause.ALTERED]
+    assert causes(house) == [Cause.RELAY_ALTERED]
 
 
 def test_the_script_is_harmless_without_an_interpreter(portable: Paths) -> None:

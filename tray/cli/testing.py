@@ -80,7 +80,7 @@ def _relay_argv(paths: Paths) -> list[str]:
     """The relay that agents run; that of this installation where none is installed yet."""
     if paths.relay_table.exists():
         if problem := obstacle(paths.relay):
-            raise HooktrayError(f"{problem.text}: no agent gets an answer", hint=problem.remedy)
+            raise HooktrayError(f"{problem.message}: no agent gets an answer", hint=problem.remedy)
         return [str(paths.relay)]
     return relay_program.argv(paths.relay_options)
 

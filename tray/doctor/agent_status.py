@@ -35,7 +35,6 @@ COMMAND_TIMEOUT = 15.0  # seconds for the command to end, also on a busy machine
 JOURNAL_TIMEOUT = 3.0  # seconds until the journal knows of an event that was answered
 POLL_INTERVAL = 0.05
 ASKS = "asks: "  # a connector's word for an agent that asks its user first
-START_TRAY = "start the tray (`hooktray run`) and try again; if that does not help, {reconnect}"
 SILENT = frozenset({Cause.AGENT_NOT_ANSWERING, Cause.AGENT_RELAY_GONE, Cause.AGENT_RELAY_UNUSABLE})
 STALE = frozenset({Cause.AGENT_OTHER_HOME, Cause.AGENT_OUTDATED, Cause.AGENT_RELAY_GONE, *ENTRY_CAUSES})
 STALE -= {Cause.ENTRY_SWITCHED_OFF}
@@ -156,8 +155,8 @@ def agent_statuses(
 def _with_failure(status: AgentStatus, site: Site, failure: str) -> AgentStatus:
     if not failure or not status.connected:
         return status
-    remedy = START_TRAY.format(reconnect=reconnect_command(site, status.agent, status.files))
-    cause = Finding(cause=Cause.AGENT_NOT_ANSWERING, name=status.agent, values={"problem": failure, "remedy": remedy})
+    values = {"problem": failure, "reconnect": reconnect_command(site, status.agent, status.files)}
+    cause = Finding(cause=Cause.AGENT_NOT_ANSWERING, name=status.agent, values=values)
     return replace(status, findings=(cause, *status.findings))
 
 
@@ -212,7 +211,7 @@ def _wrong_target(site: Site, agent: str, entries: tuple[RelayEntry, ...]) -> Fi
         return Finding(cause=Cause.AGENT_RELAY_GONE, name=agent, values={**values, "file": missing})
     programs = dict.fromkeys(Path(entry.required_files[0]) for entry in entries if entry.required_files)
     for problem in filter(None, (obstacle(one) for one in programs if one.is_absolute())):
-        values = {"problem": problem.text, "remedy": problem.remedy}
+        values = {"problem": problem.message, "remedy": problem.remedy}
         return Finding(cause=Cause.AGENT_RELAY_UNUSABLE, name=agent, values=values)
     here = {str(site.paths.state), *([] if site.paths.home else [""])}  # an entry may name no folder
     if not {_state_folder(entry) for entry in entries} <= here:
@@ -257,8 +256,8 @@ def _findings(
         yield from entries_changed
         return
     if failure:
-        remedy = "" if wrong_target or is_old else START_TRAY.format(reconnect=reconnect)
-        yield Finding(cause=Cause.AGENT_NOT_ARRIVING, name=agent, values={"problem": failure, "remedy": remedy})
+        cause = Cause.AGENT_NOTHING_ARRIVES if wrong_target or is_old else Cause.AGENT_NOT_ARRIVING
+        yield Finding(cause=cause, name=agent, values={"problem": failure, "reconnect": reconnect})
     yield from entries_changed
     if status.last_event is None and not status.trust.startswith((OFF, ASKS)) and not failure:
         more = "" if status.trusted else ", and say yes if it asks whether you trust the folder or the hooks"
@@ -281,8 +280,9 @@ def check_line(site: Site, agent: str) -> None:
     if output is not None and output != probe_answer(body):
         why = f"{why or 'it ran'}, and nothing of Hooktray answered"
     if why:
-        remedy = START_TRAY.format(reconnect=reconnect_command(site, agent, (entries[0].path,)))
-        raise HooktrayError(f"{agent}: {entries[0].path}: {entries[0].event}: {why}", hint=remedy)
+        values = {"problem": why, "reconnect": reconnect_command(site, agent, (entries[0].path,))}
+        found = Finding(cause=Cause.AGENT_NOT_ANSWERING, name=agent, values=values)
+        raise HooktrayError(f"{agent}: {entries[0].path}: {entries[0].event}: {why}", hint=found.remedy)
 
 
 def failing_lines(site: Site) -> dict[str, str]:

@@ -48,8 +48,8 @@ def sound(context: CheckContext) -> Iterator[Finding]:
         return
     why = str((context.tray or {}).get("sound", "")) or ("" if context.static else sound_problem())
     if why:
-        values = {"problem": why, "remedy": sound_remedy(sys.platform)}
-        yield Finding(cause=Cause.SOUND_NONE, name="sound", values=values)
+        cause = Cause.SOUND_NO_PLAYER if sys.platform == "linux" else Cause.SOUND_NO_DEVICE
+        yield Finding(cause=cause, name="sound", values={"problem": why})
     else:
         text = "not tried" if context.static else "a silent sound was played"
         yield Finding(cause=Cause.SOUND_OK, name="sound", values={"text": text})
@@ -97,10 +97,3 @@ def _no_server() -> str:
     except call_errors() as error:
         return str(error) or type(error).__name__
     return ""
-
-
-def sound_remedy(platform: str) -> str:
-    """What makes sounds audible on this system."""
-    programs = "install a sound server's player (pipewire-bin, pulseaudio-utils)"
-    first = programs if platform == "linux" else "choose a device that plays sounds in the system's settings"
-    return f"{first}, or write `sound: none`"

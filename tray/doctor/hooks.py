@@ -13,7 +13,7 @@ from tray.approvals.checks import problems
 from tray.approvals.checks import remedy as problem_remedy
 from tray.approvals.variables import grant_command
 from tray.doctor.context import CheckContext
-from tray.doctor.finding import APPROVALS, Cause, Finding, failing_names
+from tray.doctor.finding import Cause, Finding, failing_names
 from tray.doctor.startable import start_problem
 from tray.engine import trial
 from tray.engine.catalogs import confirmed_llm
@@ -60,7 +60,7 @@ def _state(one: HookState) -> Iterator[Finding]:
         yield _finding(Cause.HOOK_WAITS, name)
         yield from _missing(one)
     elif one.state is ApprovalState.CHANGED:
-        remedy = APPROVALS if one.digest else _remedy(one)
+        remedy = "" if one.digest else _remedy(one)
         problem = one.health or "changed since approval; the approved copy runs"
         yield _finding(Cause.HOOK_CHANGED, name, problem=problem, remedy=remedy)
     elif one.state is ApprovalState.INACTIVE:
@@ -156,8 +156,8 @@ def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
         return _finding(Cause.HOOK_NOT_TRIED, name, problem=outcome.cause or outcome.gate)
     if tried.result == "failed":
         cause = context.stores.copies.with_originals(one.digest, outcome.cause)
-        remedy = remedies.remedy(cause, name, one.hook.source) or f"`{command}` shows all of it"
-        return _finding(Cause.HOOK_BROKEN, name, problem=cause, remedy=remedy)
+        remedy = remedies.remedy(cause, name, one.hook.source)
+        return _finding(Cause.HOOK_FAILED, name, problem=cause, remedy=remedy, command=command)
     done = trial.describe(tried, one.hook, sent)
     if warning := outcome.output.warning:
         problem = f"{done}; {warning}" if done else warning

@@ -47,7 +47,7 @@ def configuration(context: CheckContext) -> Iterator[Finding]:
     found = context.catalog.configuration
     for problem in filter(None, found.problem.split("\n")):
         if not problem.startswith("  "):
-            remedy = _hint(found.problem, problem) or "hooktray config check"
+            remedy = _hint(found.problem, problem)
             values = {"problem": problem, "remedy": remedy}
             yield Finding(cause=Cause.CONFIGURATION_BROKEN, name=context.paths.config.name, values=values)
     for setting in context.catalog.settings():
@@ -69,8 +69,7 @@ def _hint(text: str, problem: str) -> str:
 def sources(context: CheckContext) -> Iterator[Finding]:
     for warning in context.catalog.configuration.warnings:
         message, _, hint = warning.partition("\n")
-        remedy = hint.strip() or "correct that file; its other hooks count"
-        values = {"problem": message, "remedy": remedy}
+        values = {"problem": message, "remedy": hint.strip()}
         yield Finding(cause=Cause.SOURCE_WARNING, name="sources", values=values)
 
 
@@ -82,8 +81,7 @@ def environment(context: CheckContext) -> Iterator[Finding]:
 
 def relay(context: CheckContext) -> Iterator[Finding]:
     found = relay_problems.problems(context.paths, context.stores.database)
-    for one in found:
-        yield Finding(cause=Cause.RELAY_PLACE, name="relay", values={"problem": one.text, "remedy": one.remedy})
+    yield from found
     if unjudged := unjudged_calls.number(context.paths):
         yield Finding(cause=Cause.CALLS_UNJUDGED, name="relay", values={"n": unjudged})
     why = relay_program.problem()

@@ -19,12 +19,10 @@ from tray import relay_program
 from tray.agents import relay_table
 from tray.agents.relay_table import TableContent
 from tray.doctor.agent_sites import connected_agents
+from tray.doctor.finding import Cause, Finding
 from tray.doctor.relay_problems import (
     RELAY,
-    REMEDIES,
     TABLE,
-    RelayCause,
-    RelayProblem,
     file_content,
     is_installed,
     other_state,
@@ -78,7 +76,7 @@ def write_conf(paths: Paths, without_tray: str) -> None:
         write_atomic(paths.relay_conf, text)
 
 
-def mend(paths: Paths, database: Database, guarded: Iterable[Guard] | None = None) -> tuple[RelayProblem, ...]:
+def mend(paths: Paths, database: Database, guarded: Iterable[Guard] | None = None) -> tuple[Finding, ...]:
     """Install relay and table anew; returns what is still wrong."""
     install(paths, database)
     write_table(paths, guarded, database)
@@ -244,7 +242,8 @@ def _remove_empty(folder: Path) -> None:
     try:
         folder.rmdir()
     except OSError as error:
-        raise HooktrayError(f"{folder}: {RelayCause.FOLDER.value}", hint=REMEDIES[RelayCause.FOLDER]) from error
+        found = Finding(cause=Cause.RELAY_FOLDER, name="relay", values={"file": folder})
+        raise HooktrayError(found.message, hint=found.remedy) from error
 
 
 def _replace_table(paths: Paths, text: str, database: Database, *, only_installed: bool) -> bool:

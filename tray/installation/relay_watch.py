@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tray.doctor import relay_problems
-from tray.doctor.relay_problems import RelayCause, RelayProblem
+from tray.doctor.finding import Cause, Finding
 from tray.errors import HooktrayError
 from tray.installation import installed_relay
 from tray.language import say
@@ -20,7 +20,7 @@ from tray.store.db import Database
 ATTEMPTS = 3  # to put it back
 CONFIRM = 0.4  # seconds between two looks: `connect` writes files and record one after the other
 
-USUAL_AT_START = frozenset({RelayCause.ELSEWHERE, RelayCause.OTHER})  # another version, another Hooktray
+USUAL_AT_START = frozenset({Cause.RELAY_ELSEWHERE, Cause.RELAY_OTHER})  # another version, another Hooktray
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ def files(paths: Paths) -> tuple[Path, ...]:
     return paths.relay, paths.relay_table
 
 
-def altered_before_start(paths: Paths, database: Database) -> tuple[RelayProblem, ...]:
+def altered_before_start(paths: Paths, database: Database) -> tuple[Finding, ...]:
     """What was altered while no tray ran, other than by an upgrade; called before the tray installs its relay."""
     with contextlib.suppress(HooktrayError):
         found = relay_problems.problems(paths, database)
@@ -58,16 +58,16 @@ class RelayWatch:
         *,
         recheck: Callable[[float], None],
         changed: Callable[[], object],
-        at_start: tuple[RelayProblem, ...] = (),
+        at_start: tuple[Finding, ...] = (),
     ) -> None:
         self._paths = paths
         self._database = database
         self._alerts = alerts
         self._recheck = recheck
         self._changed = changed
-        self._seen: tuple[tuple[RelayProblem, ...], float] = ((), 0.0)
+        self._seen: tuple[tuple[Finding, ...], float] = ((), 0.0)
         self._at_start = at_start
-        self._announced: tuple[RelayProblem, ...] = ()
+        self._announced: tuple[Finding, ...] = ()
         self.problem = ""  # what could not be mended
 
     @property
@@ -98,14 +98,14 @@ class RelayWatch:
         elif not found:
             self._seen = ((), 0.0)
 
-    def _is_confirmed(self, found: tuple[RelayProblem, ...]) -> bool:
+    def _is_confirmed(self, found: tuple[Finding, ...]) -> bool:
         known, at = self._seen
         if known != found:
             self._seen = (found, time.monotonic())
             return False
         return time.monotonic() - at >= CONFIRM
 
-    def _mend(self, found: tuple[RelayProblem, ...]) -> tuple[RelayProblem, ...]:
+    def _mend(self, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """What is left. It may be removed again while it is put back, which does not end the attempts."""
         try:
             left = found
@@ -116,12 +116,12 @@ class RelayWatch:
             log.warning("the relay cannot be put back: %s", error.message)
             return found
 
-    def _report(self, found: tuple[RelayProblem, ...], left: tuple[RelayProblem, ...]) -> None:
+    def _report(self, found: tuple[Finding, ...], left: tuple[Finding, ...]) -> None:
         self._seen = ((), 0.0)
         self._announced = left
-        before, self.problem = self.problem, " · ".join(one.text for one in left)
+        before, self.problem = self.problem, " · ".join(one.message for one in left)
         if found:
-            text = " · ".join(one.text for one in found)
+            text = " · ".join(one.message for one in found)
             outcome = say("Nothing could be put back") if left else say("It was put back")
             log.warning("%s: %s", text, "not put back" if left else "put back")
             self._alerts.alarm(say("The relay that agents run was changed"), f"{text} · {outcome}")
