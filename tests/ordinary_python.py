@@ -1,7 +1,8 @@
 """Reports unusual Python in tray/. `tests/check` runs it and fails if it reports anything.
 
 It reports writes to `sys.modules`, assignments to attributes of a library's module or class, `exec`, `eval`,
-`compile`, private names of libraries, and more than MOST_IMPORTS imports inside functions.
+`compile`, private names of libraries, and more than the limits allow of imports inside functions, of functions that
+only pass a call on, and of functions that are handed over.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(ROOT.glob("tray/**/*.py"))
 MOST_IMPORTS = 100
+MOST_FORWARDERS = 434  # lambdas, partial objects, and nested functions of one line
+MOST_CALLABLES = 500  # parameters and fields that hold a function
 # Attributes that a library documents for assignment.
 HOOKS = {
     "logging.raiseExceptions": "The one-shot engine writes nothing but its answer to the agent's screen.",
@@ -81,6 +84,20 @@ def defined(tree: ast.Module) -> set[str]:
 
 def is_self(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+def is_one_line(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    body = [
+        part for part in function.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+    ]
+    return len(body) == 1 and isinstance(body[0], (ast.Expr, ast.Return))
+
+
+def names_of(annotation: ast.expr) -> set[str]:
+    """Returns the names in an annotation, also if it is written as a text."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        annotation = ast.parse(annotation.value, mode="eval").body
+    return {node.id for node in ast.walk(annotation) if isinstance(node, ast.Name)}
 
 
 class Module:
@@ -174,6 +191,42 @@ class Module:
             if (is_super or is_self(node.value)) and node.attr not in known:
                 yield Finding(node.lineno, PRIVATE, ast.unparse(node))
 
+    def forwarders(self) -> int:
+        """Counts the lambdas, the partial objects and the nested functions of one line."""
+        functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+        inner = {
+            node
+            for outer in ast.walk(self.tree)
+            if isinstance(outer, functions)
+            for node in ast.walk(outer)
+            if isinstance(node, functions) and node is not outer
+        }
+        calls = (node.func for node in ast.walk(self.tree) if isinstance(node, ast.Call))
+        partials = [one for one in calls if self.origin(one) == "functools.partial"]
+        lambdas = [node for node in ast.walk(self.tree) if isinstance(node, ast.Lambda)]
+        return len(lambdas) + len(partials) + sum(is_one_line(node) for node in inner)
+
+    def callables(self, aliases: Collection[str]) -> int:
+        """Counts the parameters and fields that hold a function. `aliases` are the names of such types."""
+        found: list[ast.expr | None] = []
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.arguments):
+                found += [one.annotation for one in (*node.posonlyargs, *node.args, *node.kwonlyargs)]
+            elif isinstance(node, ast.ClassDef):
+                found += [part.annotation for part in node.body if isinstance(part, ast.AnnAssign)]
+        return sum(bool(names_of(one) & {"Callable", *aliases}) for one in found if one is not None)
+
+    def callable_types(self) -> Iterator[str]:
+        """Yields the names that stand for a function type: `Name = Callable[...]`, or a Protocol with `__call__`."""
+        for node in self.tree.body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript):
+                if ast.unparse(node.value.value) == "Callable":
+                    yield ast.unparse(node.targets[0])
+            elif isinstance(node, ast.ClassDef) and any("Protocol" in ast.unparse(base) for base in node.bases):
+                methods = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+                if "__call__" in methods:
+                    yield node.name
+
     def imports_in_functions(self) -> int:
         inside = (
             node for function in ast.walk(self.tree) if isinstance(function, FUNCTIONS) for node in ast.walk(function)
@@ -199,6 +252,13 @@ def problems(texts: Mapping[str, str]) -> Iterator[str]:
     count = sum(module.imports_in_functions() for module in modules.values())
     if count > MOST_IMPORTS:
         yield f"{count} imports inside functions, at most {MOST_IMPORTS}"
+    forwarders = sum(module.forwarders() for module in modules.values())
+    if forwarders > MOST_FORWARDERS:
+        yield f"{forwarders} lambdas, partial objects and nested functions of one line, at most {MOST_FORWARDERS}"
+    aliases = {name for module in modules.values() for name in module.callable_types()}
+    callables = sum(module.callables(aliases) for module in modules.values())
+    if callables > MOST_CALLABLES:
+        yield f"{callables} parameters and fields that hold a function, at most {MOST_CALLABLES}"
 
 
 def main() -> int:

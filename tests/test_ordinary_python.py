@@ -8,6 +8,8 @@ from ordinary_python import (
     EXCEPTIONS,
     EXECUTION,
     MODULE_WRITE,
+    MOST_CALLABLES,
+    MOST_FORWARDERS,
     MOST_IMPORTS,
     PRIVATE,
     Module,
@@ -74,11 +76,50 @@ def test_imports_inside_functions_are_counted_once() -> None:
     assert Module(text).imports_in_functions() == 2
 
 
+def test_functions_that_only_pass_a_call_on_are_counted() -> None:
+    text = """
+from functools import partial
+a = lambda: b()
+c = partial(print, 1)
+def d():
+    def only_forwards():
+        \"""Some words.\"""
+        return e()
+    def does_more():
+        f = e()
+        return f
+    return only_forwards, does_more
+"""
+
+    assert Module(text).forwarders() == 3
+
+
+def test_parameters_and_fields_that_hold_a_function_are_counted() -> None:
+    text = """
+Work = Callable[[], None]
+class Judge(Protocol):
+    def __call__(self, pid: int) -> bool: ...
+class Part:
+    work: Work
+    name: str
+    def __init__(self, each: Sequence[Callable[[], None]], judge: "Judge | None", *, seconds: float) -> None: ...
+    def work_of(self) -> Work: ...
+"""
+    module = Module(text)
+
+    assert list(module.callable_types()) == ["Work", "Judge"]
+    assert module.callables(["Work", "Judge"]) == 3
+
+
 def test_each_problem_is_named() -> None:
     many = "".join(f"def f{number}():\n  import json\n" for number in range(MOST_IMPORTS + 1))
+    many += "a = lambda: 1\n" * (MOST_FORWARDERS + 1)
+    many += "".join(f"def g{number}(work: Callable[[], None]): ...\n" for number in range(MOST_CALLABLES + 1))
     found = list(problems({"tray/a.py": "exec('1')", "tray/b.py": many}))
 
     assert f"tray/a.py:1: {EXECUTION}: exec('1')" in found
     assert f"{MOST_IMPORTS + 1} imports inside functions, at most {MOST_IMPORTS}" in found
+    assert any(line.startswith(f"{MOST_FORWARDERS + 1} lambdas") for line in found)
+    assert any(line.startswith(f"{MOST_CALLABLES + 1} parameters") for line in found)
     exceptions = [path for files in EXCEPTIONS.values() for path in files]
     assert [path for path in exceptions if not any(line.startswith(f"{path}: no longer") for line in found)] == []

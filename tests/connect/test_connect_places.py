@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from connect.sites import RELAY, Person, at_zero, tree
+from connect.sites import ALL_ARRIVED, RELAY, Person, tree
 from msgspec.structs import replace
 
 from tray.agents.claude_code import settings_hooks as claude_source
@@ -35,7 +35,7 @@ def commands(person: Person) -> int:
 
 
 def of(person: Person) -> AgentStatus:
-    return next(one for one in agent_statuses(person.site, at_zero) if one.agent == person.agent)
+    return next(one for one in agent_statuses(person.site, ALL_ARRIVED) if one.agent == person.agent)
 
 
 def test_all_of_them_are_told(person: Person) -> None:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from connect.sites import Person, at_zero, tree
+from connect.sites import ALL_ARRIVED, Person, tree
 from desk import wait
 from house import PRE_TOOL_USE
 from msgspec.structs import replace
@@ -115,12 +115,12 @@ def test_lines_written_by_hand_are_outdated_until_connecting_writes_them_anew(
     person.connect(line)
     person.site = replace(person.site, relay=relay_command.relay_argv(person.site.paths))
 
-    (found,) = (one for one in agent_statuses(person.site, at_zero) if one.agent == agent)
+    (found,) = (one for one in agent_statuses(person.site, ALL_ARRIVED) if one.agent == agent)
     assert Cause.AGENT_OUTDATED in [one.cause for one in found.findings]
     connect(person, agent)
 
     assert {entry.required_files for entry in person.relay_entries()} == {(str(person.site.paths.relay),)}
-    (found,) = (one for one in agent_statuses(person.site, at_zero) if one.agent == agent)
+    (found,) = (one for one in agent_statuses(person.site, ALL_ARRIVED) if one.agent == agent)
     assert Cause.AGENT_OUTDATED not in [one.cause for one in found.findings]
 
 
@@ -131,7 +131,7 @@ def test_lines_that_lead_to_another_home_are_found_by_the_table_beside_their_rel
     text = paths.relay_table.read_text()
     paths.relay_table.write_text(text.replace(f"state={paths.state}", f"state={tmp_path}/other"))
 
-    found = next(one for one in agent_statuses(person.site, at_zero) if one.agent == "claude-code")
+    found = next(one for one in agent_statuses(person.site, ALL_ARRIVED) if one.agent == "claude-code")
 
     assert Cause.AGENT_OTHER_HOME in [one.cause for one in found.findings]
 

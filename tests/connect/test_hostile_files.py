@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from connect.sites import OPERATIONS, Person, tree
+from connect.sites import NOTHING_ARRIVED, OPERATIONS, Person, tree
 from connect.variants import CLAUDE, STARCHILD
 
 from tray.agents.registry import AGENTS
@@ -51,7 +51,7 @@ CASES = [(agent, place) for agent, places in PLACES.items() for place in places]
 
 
 def look(person: Person) -> None:
-    agent_statuses(person.site, lambda agents: {})
+    agent_statuses(person.site, NOTHING_ARRIVED)
     load(person.site.paths)
 
 

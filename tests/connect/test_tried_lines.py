@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from connect.sites import Person, own_agent_of_kiro
+from connect.sites import NOTHING_ARRIVED, Person, own_agent_of_kiro
 from connect.trays import by_person, installed
 from desk import wait
 from live import PYTHON, Live
@@ -116,7 +116,7 @@ def test_a_line_that_gives_no_answer_is_found_with_the_reason(
     assert caught.value.hint
     unanswered = failing_lines(person.site)
     assert list(unanswered) == ["claude-code"]
-    states = agent_statuses(person.site, lambda _: {}, unanswered=unanswered)
+    states = agent_statuses(person.site, NOTHING_ARRIVED, unanswered=unanswered)
     (state,) = [one for one in states if one.agent == "claude-code"]
     assert (bool(state.events), state.connected) == (True, False)
     assert state.advice

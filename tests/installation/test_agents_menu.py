@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +28,7 @@ __all__ = ["file", "home"]
 
 @dataclass
 class Desk:
-    """Who opens files and tells; every look is taken at once."""
+    """Stand-in for what opens files and informs, and for the journal; every look is taken at once."""
 
     opened: list[Path] = field(default_factory=list)
     told: list[tuple[str, str]] = field(default_factory=list)
@@ -40,6 +40,12 @@ class Desk:
 
     def changed(self) -> None:
         self.drawn += 1
+
+    def last_events(self, agents: Iterable[str]) -> dict[str, float]:
+        return {}
+
+    def has_session(self, session: str) -> bool:
+        return self.arrives
 
 
 @pytest.fixture
@@ -55,7 +61,7 @@ def agents(home: Path, desk: Desk) -> AgentsMenu:
 def new_menu(home: Path, desk: Desk) -> AgentsMenu:
     paths = locate(str(home / "h"))
     paths.prepare()
-    service = ConnectService(paths, lambda agents: {}, desk.opened.append, lambda session: desk.arrives)
+    service = ConnectService(paths, desk, desk.opened.append)
     return AgentsMenu(
         service, spawn=desk.at_once, changed=desk.changed, inform=lambda title, text: desk.told.append((title, text))
     )

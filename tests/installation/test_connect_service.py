@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from connect.claude_home import TEXT, file, home
+from connect.sites import Arrived
 
 from tray.errors import HooktrayError
 from tray.installation.connect_service import ConnectService
@@ -27,7 +28,7 @@ def opened() -> list[Path]:
 def service(home: Path, opened: list[Path]) -> ConnectService:
     paths = locate(str(home / "h"))
     paths.prepare()
-    return ConnectService(paths, lambda agents: {"claude-code": 7.0}, opened.append, lambda session: False)
+    return ConnectService(paths, Arrived({"claude-code": 7.0}), opened.append)
 
 
 def states(service: ConnectService) -> dict[str, tuple[bool, bool, float | None]]:

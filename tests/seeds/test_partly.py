@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 
+from connect.sites import NOTHING_ARRIVED
 from seeds.product import SCRIPTS, Product
 
+from tray.agents.connection import Site
 from tray.approvals.checks import blocking_problem_of
 from tray.connect import apply_connect, connectors
 from tray.connect.hook_import import import_hooks
 from tray.doctor.agent_sites import site
-from tray.doctor.agent_status import agent_status
+from tray.doctor.agent_status import AgentStatus, agent_statuses
 from tray.sources.configuration import load
 
 BASH = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -61,9 +63,9 @@ def test_a_slash_command_that_came_after_connect_is_told_of_with_the_command_tha
     apply_connect(place, "shelley", connectors()["shelley"].connect(place))
     product.write(".config/shelley/hooks/slash/files", "#!/bin/sh\ncat\n")
 
-    late = agent_status(place, "shelley", lambda agents: {})
+    late = _state(place)
     apply_connect(place, "shelley", connectors()["shelley"].connect(place))
-    taken_in = agent_status(place, "shelley", lambda agents: {})
+    taken_in = _state(place)
 
     assert late.stale
     assert any("hooktray connect shelley" in advice for advice in late.advice)
@@ -111,3 +113,7 @@ def test_a_hook_finds_what_an_earlier_events_hook_left_in_a_file(product: Produc
 
     assert before == {}
     assert after["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def _state(place: Site) -> AgentStatus:
+    return next(one for one in agent_statuses(place, NOTHING_ARRIVED) if one.agent == "shelley")

@@ -31,7 +31,7 @@ from tray.desktop.menu import (
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
-from tray.doctor.agent_sites import hooks_in_question, recorded_sessions
+from tray.doctor.agent_sites import hooks_in_question
 from tray.engine.sentence import tool_text
 from tray.engine.user_questions import UserQuestion
 from tray.installation.agents_menu import AgentsMenu
@@ -95,9 +95,8 @@ def _connect_service(core: TrayCore, ports: DesktopPorts) -> ConnectService:
     journal = core.stores.journal
     return ConnectService(
         core.paths,
-        journal.last_events,
+        journal,
         ports.open_file,
-        recorded_sessions(journal),
         lambda: hooks_in_question(core.catalog),
     )
 

@@ -16,7 +16,7 @@ from tray.agents.connection import Site
 from tray.agents.registry import UNSUPPORTED
 from tray.approvals.catalog import HookCatalog
 from tray.connect import connectors, record_present
-from tray.doctor.agent_status import AgentStatus, IsRecorded, agent_statuses
+from tray.doctor.agent_status import AgentStatus, agent_statuses
 from tray.edit.backups import CONNECTIONS
 from tray.engine.catalogs import build_catalog
 from tray.engine.needed_events import needed_events
@@ -113,11 +113,6 @@ def reading_site(paths: Paths, hooks: Iterable[Hook] = ()) -> Site:
     )  # fmt: skip
 
 
-def recorded_sessions(journal: Journal) -> IsRecorded:
-    """Whether the journal has an event of a session."""
-    return lambda session: bool(journal.recent(1, RowFilter(session=session)))
-
-
 def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
     """The agents without support that ran a line of ours in the last days."""
     found, since = [], time.time() - RECENT_SECONDS
@@ -131,7 +126,7 @@ def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
 
 def agent_states(paths: Paths, journal: Journal, hooks: Iterable[Hook]) -> list[AgentStatus]:
     """The state of each agent's connection; nothing is sent."""
-    return agent_statuses(site(paths, hooks=hooks), journal.last_events)
+    return agent_statuses(site(paths, hooks=hooks), journal)
 
 
 def connected_agents(paths: Paths) -> list[str]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import Protocol, TypedDict
 from uuid import uuid4
 
 import msgspec
@@ -39,8 +39,12 @@ SILENT = frozenset({Cause.AGENT_NOT_ANSWERING, Cause.AGENT_RELAY_GONE, Cause.AGE
 STALE = frozenset({Cause.AGENT_OTHER_HOME, Cause.AGENT_OUTDATED, Cause.AGENT_RELAY_GONE, *ENTRY_CAUSES})
 STALE -= {Cause.ENTRY_SWITCHED_OFF}
 
-LastEvents = Callable[[Iterable[str]], Mapping[str, float]]  # the time of the last event of each of these agents
-IsRecorded = Callable[[str], bool]  # whether the journal knows this session
+
+class Arrivals(Protocol):
+    """Which events arrived: the part of the Journal that is used here."""
+
+    def last_events(self, agents: Iterable[str]) -> Mapping[str, float]: ...
+    def has_session(self, session: str) -> bool: ...
 
 
 class AgentRow(TypedDict):
@@ -142,14 +146,17 @@ class AgentStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def agent_statuses(
-    site: Site,
-    last_events: LastEvents,
-    is_recorded: IsRecorded | None = None,
-    unanswered: Mapping[str, str] | None = None,
+    site: Site, journal: Arrivals, *, probe: bool = False, unanswered: Mapping[str, str] | None = None
 ) -> list[AgentStatus]:
-    """Returns all agents. With `is_recorded`, connected ones get a test event. `failing_lines` gives `unanswered`."""
-    found = _statuses(site, last_events, is_recorded)
+    """Returns all agents. With `probe`, connected ones get a test event. `failing_lines` gives `unanswered`."""
+    times = journal.last_events(connectors())  # once for all: the menu asks often
+    found = [_status(site, agent, times.get(agent), journal if probe else None) for agent in connectors()]
     return [_with_failure(one, site, (unanswered or {}).get(one.agent, "")) for one in found]
+
+
+def probed_status(site: Site, agent: str, journal: Arrivals) -> AgentStatus:
+    """Returns the state of one agent, which gets a test event if it is connected."""
+    return _status(site, agent, journal.last_events((agent,)).get(agent), journal)
 
 
 def _with_failure(status: AgentStatus, site: Site, failure: str) -> AgentStatus:
@@ -160,16 +167,8 @@ def _with_failure(status: AgentStatus, site: Site, failure: str) -> AgentStatus:
     return replace(status, findings=(cause, *status.findings))
 
 
-def _statuses(site: Site, last_events: LastEvents, is_recorded: IsRecorded | None) -> list[AgentStatus]:
-    if is_recorded is None:
-        times = last_events(connectors())  # the menu asks often, and each look opens the database
-        return [agent_status(site, agent, lambda _: times) for agent in connectors()]
-    return [agent_status(site, agent, last_events, is_recorded) for agent in connectors()]
-
-
-def agent_status(
-    site: Site, agent: str, last_events: LastEvents, is_recorded: IsRecorded | None = None
-) -> AgentStatus:
+def _status(site: Site, agent: str, last_event: float | None, journal: Arrivals | None) -> AgentStatus:
+    """Returns the state of one agent. With the journal, which shows what arrives, it gets a test event."""
     connector = connectors()[agent]
     changed = changed_entries(site, agent)
     known = AgentStatus(agent=agent, installed=True, package=AGENTS.package(agent))
@@ -179,14 +178,15 @@ def agent_status(
         values = {"problem": error.message, "remedy": error.hint}
         unreadable = Finding(cause=Cause.AGENT_UNREADABLE, name=agent, values=values)
         rest = tuple(one for one in changed if one.cause is not Cause.ENTRY_UNREADABLE)
-        return replace(known, last_event=last_events((agent,)).get(agent), findings=(unreadable, *rest))
+        return replace(known, last_event=last_event, findings=(unreadable, *rest))
     events = tuple(dict.fromkeys(entry.event for entry in entries))
     wrong_target = _wrong_target(site, agent, entries)
     failure = ""
-    if entries and is_recorded and wrong_target:
+    if entries and journal and wrong_target:
         failure = f"{entries[0].path}: nothing can arrive"
-    elif entries and is_recorded:
-        failure = send_probe(site, agent, entries, is_recorded)
+    elif entries and journal:
+        failure = send_probe(site, agent, entries, journal)
+        last_event = journal.last_events((agent,)).get(agent)
     result = replace(
         known,
         installed=bool(entries) or connector.is_installed(site),
@@ -194,8 +194,8 @@ def agent_status(
         missing=missing_events(site, agent, events) if entries else (),
         files=tuple(dict.fromkeys(entry.path for entry in entries)),
         trust=trust if entries else "",
-        firing=None if is_recorded is None or not entries else not failure and not trust.startswith(OFF),
-        last_event=last_events((agent,)).get(agent),  # now, as the probe may have taken a while
+        firing=None if journal is None or not entries else not failure and not trust.startswith(OFF),
+        last_event=last_event,
     )
     is_old = bool(result.missing) or not all(entry.up_to_date for entry in entries)
     return replace(result, findings=tuple(_findings(site, result, changed, wrong_target, is_old, failure)))
@@ -321,7 +321,7 @@ def _run(
     return f"ended with {done.code}: {why}" if done.code else "", done.stdout
 
 
-def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recorded: IsRecorded) -> str:
+def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], journal: Arrivals) -> str:
     """Send an event of our own the way that the agent would; why it did not arrive, "" when it did.
 
     Most agents name the event in the payload: ours is one that no hook is for. Where one does not, hooks for its
@@ -337,7 +337,7 @@ def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recor
     if why:
         return f"{entry.path}: {entry.event}: {why}"
     until = time.monotonic() + JOURNAL_TIMEOUT
-    while not is_recorded(session):
+    while not journal.has_session(session):
         if time.monotonic() > until:
             if is_disk_full(site.paths.state):
                 return f"{site.paths.state}: the disk is full, so that no event can be recorded; {MAKE_ROOM}"

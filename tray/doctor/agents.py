@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from tray.agents.registry import AGENTS
-from tray.doctor.agent_sites import recorded_sessions, unsupported_agents
+from tray.doctor.agent_sites import unsupported_agents
 from tray.doctor.agent_status import AgentStatus, agent_statuses
 from tray.doctor.context import CheckContext
 from tray.doctor.finding import Cause, Finding
@@ -18,8 +18,7 @@ from tray.ipc.health import TrayHealth
 def check(context: CheckContext) -> Iterator[Finding]:
     """Unless nothing may be started, a test event of ours goes through each connected agent's own hook command."""
     journal = context.stores.journal
-    is_recorded = None if context.static else recorded_sessions(journal)
-    states = agent_statuses(context.site(), journal.last_events, is_recorded)
+    states = agent_statuses(context.site(), journal, probe=not context.static)
     for one in states:
         if one.installed or one.findings:
             yield from _report(one)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 
 import msgspec
 
@@ -102,7 +103,7 @@ def render(results: Iterable[Finding]) -> str:
 
     The counts at the end are those of the lines.
     """
-    rows = sorted(results, key=lambda one: list(Health).index(one.health), reverse=True)
+    rows = sorted(results, key=attrgetter("severity"), reverse=True)
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for one in rows:
         groups.setdefault((one.health, one.check, one.message, one.remedy), []).append(one)

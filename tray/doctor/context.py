@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -21,11 +21,14 @@ class CheckContext(msgspec.Struct, frozen=True, kw_only=True):
     paths: Paths
     stores: Stores
     catalog: HookCatalog
-    site: Callable[[], Site]  # costs a process
     cwd: str
     environment: Mapping[str, str]
     tray: TrayHealth | None = None
     static: bool = False
+
+    def site(self) -> Site:
+        """Returns what the agents' connectors look at; that costs a process."""
+        return site(self.paths, hooks=hooks_in_question(self.catalog))
 
 
 def build_context(
@@ -35,7 +38,6 @@ def build_context(
         paths=paths,
         stores=stores,
         catalog=catalog,
-        site=lambda: site(paths, hooks=hooks_in_question(catalog)),
         cwd=str(working_folder()),
         environment=dict(os.environ),
         tray=tray,

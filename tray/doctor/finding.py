@@ -269,6 +269,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         return self.cause.value.health
 
     @property
+    def severity(self) -> int:
+        return list(Health).index(self.health)
+
+    @property
     def message(self) -> str:
         return ": ".join(filter(None, (self.lead, self._text(self.cause.value.message))))
 

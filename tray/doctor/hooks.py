@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 
 from tray.approvals import remedies
 from tray.approvals.catalog import HookState
@@ -48,7 +49,7 @@ def check(context: CheckContext) -> Iterator[Finding]:
             yield from _approved(context, each)
         return
     with ThreadPoolExecutor(PARALLEL, "doctor") as pool:
-        for found in pool.map(lambda one: _approved(context, one), approved):
+        for found in pool.map(_approved, repeat(context), approved):
             yield from found
 
 

@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
+import msgspec
 from msgspec.structs import replace
 
 from tray import __version__
 from tray.agents.connection import Site
 from tray.agents.packages import entry_points
 from tray.approvals.catalog import HookCatalog
-from tray.doctor.agent_sites import UnsupportedRow, hooks_in_question, recorded_sessions, site, unsupported_agents
+from tray.doctor.agent_sites import UnsupportedRow, hooks_in_question, site, unsupported_agents
 from tray.doctor.agent_status import AgentRow, agent_statuses
 from tray.doctor.context import build_context
 from tray.doctor.hook_list import ConfigurationRow, configuration_row, list_report
@@ -99,6 +100,15 @@ class AgentsReport(TypedDict):
     unsupported: Sequence[ReportedUnsupported]
 
 
+class ReportRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command asks for: a report of its own place, or rows of the journal."""
+
+    report: str
+    site: Site | None = None
+    limit: int = 0
+    rows: RowFilter = RowFilter()
+
+
 class Reports:
     """The running tray's."""
 
@@ -115,27 +125,33 @@ class Reports:
         if (request.get("version"), request.get("language")) != (__version__, pick_language()):
             return {}
         try:
-            gather = self._gatherer(request, health)
+            wanted = self._read(request)
         except (AttributeError, KeyError, TypeError, ValueError):
             return {}
-        return gather()
+        return self._gather(wanted, health)
 
-    def _gatherer(self, request: Mapping[str, object], health: Callable[[], TrayHealth]) -> Callable[[], Report]:
-        match request["report"]:
-            case "agents":
-                place = replace(self._site(request), workspace=str(request["workspace"]))
-                return lambda: self._agents(place, health().get("unanswered"))
-            case "list":
-                return lambda: list_report(self._stores, self._catalog)
-            case "log":
-                limit, wanted = request["limit"], request["wanted"]
-                if isinstance(limit, int) and isinstance(wanted, dict):
-                    shown, fitting = max(1, min(limit, MAX_ROWS)), row_filter(wanted)
-                    return lambda: self._log(shown, fitting)
-            case "status":
-                place = self._site(request)
-                return lambda: status_report(self._stores, self._catalog, health(), place)
-        return dict
+    def _read(self, request: Mapping[str, object]) -> ReportRequest:
+        name = str(request["report"])
+        if name == "log":
+            limit, rows = request["limit"], request["wanted"]
+            if not isinstance(limit, int) or not isinstance(rows, dict):
+                raise TypeError("a request for the log has a number and a filter")
+            return ReportRequest(report=name, limit=max(1, min(limit, MAX_ROWS)), rows=row_filter(rows))
+        if name == "agents":
+            return ReportRequest(report=name, site=replace(self._site(request), workspace=str(request["workspace"])))
+        return ReportRequest(report=name, site=self._site(request) if name == "status" else None)
+
+    def _gather(self, wanted: ReportRequest, health: Callable[[], TrayHealth]) -> Report:
+        match wanted:
+            case ReportRequest(report="agents", site=Site() as place):
+                return self._agents(place, health().get("unanswered"))
+            case ReportRequest(report="status", site=Site() as place):
+                return status_report(self._stores, self._catalog, health(), place)
+            case ReportRequest(report="list"):
+                return list_report(self._stores, self._catalog)
+            case ReportRequest(report="log"):
+                return self._log(wanted.limit, wanted.rows)
+        return {}
 
     def _log(self, limit: int, wanted: RowFilter) -> LogReport:
         return {"entries": log_report(self._stores.journal, limit, wanted)}
@@ -183,7 +199,7 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
     loss = loss_notice(stores)
     shown = "" if known.get("problems") else loss  # a running tray reports it as a problem
     losses = tuple(filter(None, (shown, failing)))
-    agents = agent_statuses(place, stores.journal.last_events, unanswered=known.get("unanswered"))
+    agents = agent_statuses(place, stores.journal, unanswered=known.get("unanswered"))
     silent = tuple(dict.fromkeys(one.silence for one in agents if one.silence))
     problems = (catalog.configuration.problem, loss, failing, *silent, *catalog.configuration.warnings)
     ran = unjudged_calls.lately(stores.journal)
@@ -230,8 +246,7 @@ def agents_report(
     journal: Journal, place: Site, *, trial: bool, unanswered: Mapping[str, str] | None = None
 ) -> AgentsReport:
     """How each agent is connected, and the agents without support; `trial` sends an event through each line."""
-    is_recorded = recorded_sessions(journal) if trial else None
-    found = agent_statuses(place, journal.last_events, is_recorded, unanswered)
+    found = agent_statuses(place, journal, probe=trial, unanswered=unanswered)
     return {
         "agents": [{"row": one.row, "trust": one.trust_word} for one in found],
         "unsupported": [{"row": one.row, "text": one.text} for one in unsupported_agents(journal)],

@@ -16,7 +16,7 @@ from tray.connect import apply_connect, apply_disconnect, connectors, forget
 from tray.connect.hook_import import import_reminder
 from tray.connect.summary import summary
 from tray.doctor.agent_sites import site
-from tray.doctor.agent_status import AgentStatus, IsRecorded, LastEvents, agent_status, agent_statuses, check_line
+from tray.doctor.agent_status import AgentStatus, Arrivals, agent_statuses, check_line, probed_status
 from tray.edit.diff import diff
 from tray.installation import installed_relay
 from tray.language import say
@@ -53,24 +53,22 @@ class ConnectService:
     def __init__(
         self,
         paths: Paths,
-        last_events: LastEvents,
+        journal: Arrivals,
         open_file: Callable[[Path], None],
-        is_recorded: IsRecorded,
         hooks: Callable[[], Iterable[Hook]] = tuple,
     ) -> None:
         """`hooks` are those whose events the agents have to report."""
         self._hooks = hooks
         self._paths = paths
-        self._last_events = last_events
+        self._journal = journal
         self._open_file = open_file
-        self._is_recorded = is_recorded
 
     def states(self) -> list[AgentStatus]:
-        return agent_statuses(self._site(), self._last_events)
+        return agent_statuses(self._site(), self._journal)
 
     def probe(self, agent: str) -> AgentStatus:
         """The state of one agent, after a test event of ours went through its own hook command."""
-        return agent_status(self._site(), agent, self._last_events, self._is_recorded)
+        return probed_status(self._site(), agent, self._journal)
 
     def preview(self, agent: str, *, connect: bool) -> ConnectPreview:
         """Raises HooktrayError where nothing can be written, with the place and the remedy."""

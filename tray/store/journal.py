@@ -250,6 +250,10 @@ class Journal:
             rows = {agent: connection.execute(LAST_EVENT, (agent,)).fetchone() for agent in agents}
         return {agent: row["at"] for agent, row in rows.items() if row}
 
+    def has_session(self, session: str) -> bool:
+        """True if an event of this session has a row."""
+        return bool(self.recent(1, RowFilter(session=session)))
+
     def count(self) -> int:
         with self._database.connect() as connection:
             number: int = connection.execute("SELECT count(*) FROM journal").fetchone()[0]
