@@ -8,7 +8,8 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 FIRST_LINES = 4 << 20  # bytes: an arena of the interpreter and one of C, with as much to spare
@@ -52,6 +53,15 @@ def run_logged(works: Iterable[Callable[[], object]], problem: str) -> None:
         except Exception:
             log.exception(problem)
         del work  # it may hold large values, and the next work may come much later
+
+
+@contextmanager
+def failures_logged(problem: str) -> Iterator[None]:
+    """Log a failure of the block as `problem` with the traceback, and continue after it: no answer depends on it."""
+    try:
+        yield
+    except Exception:
+        log.exception(problem)
 
 
 class Queue(Protocol):

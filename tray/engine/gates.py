@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from msgspec.structs import replace
 
@@ -32,7 +32,6 @@ ENDS_TURN = frozenset({EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.TURN
 BOUNDARIES = frozenset({EventKind.PROMPT, EventKind.SESSION_END, EventKind.SESSION_START})
 COMPACTED = "compact"  # a session "starts" again in the midst of a turn
 
-T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
@@ -81,47 +80,57 @@ class TurnLimits:
             return
         starts = event.kind is EventKind.SESSION_START and event.topic != COMPACTED
         if event.kind is EventKind.PROMPT or starts:
-            _or_default(lambda: self._sessions.clear(event.agent, event.session, turn=True), None)
+            with _disk_failure_logged():
+                self._sessions.clear(event.agent, event.session, turn=True)
         elif event.kind is EventKind.SESSION_END:
-            _or_default(lambda: self._sessions.clear(event.agent, event.session), None)
+            with _disk_failure_logged():
+                self._sessions.clear(event.agent, event.session)
 
     def _is_continued(self, event: Event) -> bool:
         """Whether the prompt is the reason of a refused end, which some agents report as a prompt: no turn begins."""
         if event.kind is not EventKind.PROMPT:
             return False
-        key = _reason_key(event.prompt)
-        return _or_default(lambda: self._sessions.marked(event.agent, event.session, key), False)
+        with _disk_failure_logged():
+            return self._sessions.marked(event.agent, event.session, _reason_key(event.prompt))
+        return False
 
     def end(self, event: Event, decision: Decision) -> None:
         """After its decision: an end of turn that was not refused is one."""
         if not (event.answered or event.test) and not goes_on(event, decision):
-            _or_default(lambda: self._sessions.clear(event.agent, event.session, turn=True), None)
+            with _disk_failure_logged():
+                self._sessions.clear(event.agent, event.session, turn=True)
 
     def claim_once(self, event: Event, hook: Hook) -> bool:
         """Take the one turn that this hook has in the session; False if it has had it."""
         if event.test:
             return True
-        return _or_default(lambda: self._sessions.mark(event.agent, event.session, _once_key(hook)), True)
+        with _disk_failure_logged():
+            return self._sessions.mark(event.agent, event.session, _once_key(hook))
+        return True
 
     def release_once(self, event: Event, hook: Hook) -> None:
         """Give the turn back: the hook did not start."""
         if not event.test:
-            _or_default(lambda: self._sessions.unmark(event.agent, event.session, _once_key(hook)), None)
+            with _disk_failure_logged():
+                self._sessions.unmark(event.agent, event.session, _once_key(hook))
 
     def apply_cap(self, event: Event, decision: Decision) -> Decision:
         """The decision, without its refusal of an end if that is one too many in a row."""
         if event.test:
             return decision
-        agent, session, name = event.agent, event.session, _refusals_key(event)
+        agent, session, name, number = event.agent, event.session, _refusals_key(event), 0
         if not goes_on(event, decision):
-            _or_default(lambda: self._sessions.unmark(agent, session, name), None)
+            with _disk_failure_logged():
+                self._sessions.unmark(agent, session, name)
             return decision
-        number = _or_default(lambda: self._sessions.increment(agent, session, name, turn=True), 0)
+        with _disk_failure_logged():
+            number = self._sessions.increment(agent, session, name, turn=True)
         if number <= _cap(event.environment):
-            key = _reason_key(decision.reason or decision.context)
-            _or_default(lambda: self._sessions.mark(agent, session, key, turn=True), True)
+            with _disk_failure_logged():
+                self._sessions.mark(agent, session, _reason_key(decision.reason or decision.context), turn=True)
             return decision
-        _or_default(lambda: self._sessions.unmark(agent, session, name), None)
+        with _disk_failure_logged():
+            self._sessions.unmark(agent, session, name)
         outcomes = [_ignored_refusal(event, outcome, number - 1) for outcome in decision.outcomes]
         return fit(event, merge(outcomes, decision.hook_times))
 
@@ -160,9 +169,10 @@ def _cap(environment: Mapping[str, str]) -> int:
     return min(max(CAP, int(raised)), MAX_CAP) if raised.isascii() and raised.isdigit() and len(raised) < 9 else CAP
 
 
-def _or_default(work: Callable[[], T], otherwise: T) -> T:
+@contextmanager
+def _disk_failure_logged() -> Iterator[None]:
+    """Log that a session could not be remembered, and continue after the block."""
     try:
-        return work()
+        yield
     except StoreError as error:
         log.warning("a session could not be remembered: %s", error.message)
-        return otherwise
