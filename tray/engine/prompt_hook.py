@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
 
 from tray.agents import wire
 from tray.engine.prompt_text import SYSTEM, render_prompt
@@ -16,6 +15,7 @@ from tray.model.event import Event
 from tray.model.hook import Hook, Prompt
 from tray.settings import Llm
 
+TOOL_NAMES = ("glob", "grep", "read")
 TURN_LIMIT = 50
 CALL_LIMIT = 8  # tools in one turn
 CONVERSATION_LIMIT = 1024 * 1024  # characters of one conversation
@@ -73,25 +73,22 @@ def _content(call: ToolCall, folder: ProjectFolder, number: int) -> str:
     """What the tool found; the model gets what is wrong with the call."""
     if number >= CALL_LIMIT:
         return f"error: at most {CALL_LIMIT} tools in one turn"
-    tool = TOOL_FUNCTIONS.get(call.name)
-    if tool is None:
-        return f"error: there is no such tool; there are {', '.join(TOOL_FUNCTIONS)}"
     try:
-        return tool(folder, wire.mapping(call.arguments.encode("utf-8", "replace")))
+        return _use_tool(call, folder)
     except (HooktrayError, ValueError) as error:
         return f"error: {error}"
 
 
-def _read(folder: ProjectFolder, arguments: Mapping[str, object]) -> str:
-    line = arguments.get("line")
-    return folder.read(wire.text(arguments, "path"), line if isinstance(line, int) else 1)
-
-
-TOOL_FUNCTIONS: dict[str, Callable[[ProjectFolder, Mapping[str, object]], str]] = {
-    "glob": lambda folder, given: folder.glob(wire.text(given, "pattern")),
-    "grep": lambda folder, given: folder.grep(wire.text(given, "pattern"), wire.text(given, "path") or "."),
-    "read": _read,
-}
+def _use_tool(call: ToolCall, folder: ProjectFolder) -> str:
+    if call.name not in TOOL_NAMES:
+        raise HooktrayError(f"there is no such tool; there are {', '.join(TOOL_NAMES)}")
+    given = wire.mapping(call.arguments.encode("utf-8", "replace"))
+    path, pattern, line = wire.text(given, "path"), wire.text(given, "pattern"), given.get("line")
+    if call.name == "glob":
+        return folder.glob(pattern)
+    if call.name == "grep":
+        return folder.grep(pattern, path or ".")
+    return folder.read(path, line if isinstance(line, int) else 1)
 
 
 def _tool(name: str, description: str, needed: str, **more: str) -> Message:

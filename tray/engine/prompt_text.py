@@ -40,15 +40,14 @@ SYSTEM = (
 
 def render_prompt(event: Event, hook: Hook, action: Prompt) -> str:
     """The prompt with its placeholders filled in; the event follows when no placeholder asks for it."""
-    values = {
-        "ARGUMENTS": lambda: _event(event, hook),
-        "TOOL_INPUT": lambda: _redacted(event.tool.input) if event.tool else "{}",
-        "TRANSCRIPT_PATH": lambda: _transcript(event.payload),
-    }
-    asked = {found[1] for found in PLACEHOLDER.finditer(action.text)}
-    text = PLACEHOLDER.sub(lambda found: values[found[1]]() if found[1] else "$", action.text)
-    if not asked & values.keys() - {"TRANSCRIPT_PATH"}:
-        text = f"{text}\n\nThe event:\n{values['ARGUMENTS']()}"
+    text, end, has_event = "", 0, False
+    for found in PLACEHOLDER.finditer(action.text):
+        text += action.text[end : found.start()] + _value(found[1], event, hook)
+        end = found.end()
+        has_event = has_event or found[1] in ("ARGUMENTS", "TOOL_INPUT")
+    text += action.text[end:]
+    if not has_event:
+        text = f"{text}\n\nThe event:\n{_event(event, hook)}"
     if len(text) > SIZE:
         raise HooktrayError(f"the question is over {SIZE} characters")
     return text
@@ -99,6 +98,19 @@ def _parse_answer(event: Event, answer: Mapping[str, object]) -> HookOutput:
     if word == "stop" and event.kind not in END_KINDS and output.stop is None:
         return replace(output, stop=why)
     return output
+
+
+def _value(name: str | None, event: Event, hook: Hook) -> str:
+    """Returns the value of a placeholder; one without a name is an escaped dollar sign."""
+    match name:
+        case "ARGUMENTS":
+            return _event(event, hook)
+        case "TOOL_INPUT":
+            return _redacted(event.tool.input) if event.tool else "{}"
+        case "TRANSCRIPT_PATH":
+            return _transcript(event.payload)
+        case _:
+            return "$"
 
 
 def _event(event: Event, hook: Hook) -> str:
