@@ -18,10 +18,10 @@ from tray.approvals.catalog import HookCatalog, HookState
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls, Undo
 from tray.approvals.passphrase import Passphrase
-from tray.engine.catalogs import build_catalog, confirmed_llm
+from tray.engine.catalogs import ConfirmedSettings, build_catalog
 from tray.engine.engines import build_engine
 from tray.engine.pipeline import Engine
-from tray.engine.ports import EngineOptions
+from tray.engine.ports import EngineOptions, Execution
 from tray.engine.stores import Stores, open_stores
 from tray.engine.user_questions import PendingQuestion, QuestionResult, UserQuestion, UserQuestions
 from tray.execution.command import BackgroundProcesses
@@ -60,6 +60,7 @@ class House:
     listener_fails: bool = False  # the listener fails on decisions
     asked: list[UserQuestion] = field(default_factory=list)
     endings: list[QuestionResult] = field(default_factory=list)
+    resumed: list[PendingQuestion] = field(default_factory=list)  # that have an answer
     asks: tuple[str, ...] = ()  # agents whose questions are put to the user
     user: Callable[[PendingQuestion], object] = PendingQuestion.expired
     quit: ShutdownState = field(default_factory=ShutdownState)
@@ -74,18 +75,17 @@ class House:
         self.stores: Stores = open_stores(self.paths, create=True)
         self.catalog: HookCatalog = build_catalog(self.paths, self.stores)
         self.consent = Consent(self.stores.ledger, self.catalog)
-        model = functools.partial(confirmed_llm, self.paths, self.stores)
-        self.questions = UserQuestions(
-            agents=lambda: self.asks,
-            seconds=lambda: 60.0,
-            on_asked=self.asked.append,
-            on_ended=lambda question, result: self.endings.append(result),
-        )
+        self.questions = UserQuestions(self)
         self.engine: Engine = build_engine(
             self.stores,
             self,
-            self._spawn,
-            EngineOptions(llm=model, background=self.background, questions=self.questions, shutdown_state=self.quit),
+            self,
+            EngineOptions(
+                settings=ConfirmedSettings(self.paths, self.stores),
+                background=self.background,
+                questions=self.questions,
+                shutdown_state=self.quit,
+            ),
         )
         self._threads: list[threading.Thread] = []
         self._yaml: list[dict[str, Any]] = []
@@ -103,6 +103,18 @@ class House:
 
     def status_hidden(self, turn: str) -> None:
         self.shown.append((turn, ""))
+
+    def asking_agents(self) -> tuple[str, ...]:
+        return self.asks
+
+    def question_seconds(self) -> float:
+        return 60.0
+
+    def question_opened(self, question: UserQuestion) -> None:
+        self.asked.append(question)
+
+    def question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
+        self.endings.append(result)
 
     def script(self, name: str, text: str) -> Path:
         skip_without_posix_shell()
@@ -159,7 +171,7 @@ class House:
         request = self.relay_request(agent, payload, event=event, **more)
         self.catalog.search.saw_event(request.environment.get("PATH", ""))
         begun = self.engine.begin(request)
-        response = begun(None) if callable(begun) else begun
+        response = begun.run(None) if isinstance(begun, Execution) else begun
         self.join()
         response = self._wait_for_user(response) if isinstance(response, PendingQuestion) else response
         assert response is not None, "only a tray that quits gives no answer"
@@ -174,11 +186,15 @@ class House:
 
     def _wait_for_user(self, pending: PendingQuestion) -> Answer | None:
         """As the server does it, but in this thread: `user` answers at once."""
-        answers: list[Answer | None] = []
-        if not pending.on_ready(lambda work: answers.append(work())):
-            return pending.fallback()
-        self.user(pending)
-        return answers[0]
+        pending.open(self)
+        if pending not in self.resumed:
+            self.user(pending)
+        assert self.resumed == [pending]
+        self.resumed.clear()
+        return pending.answer()
+
+    def resume(self, answer: PendingQuestion) -> None:
+        self.resumed.append(answer)
 
     def join(self) -> None:
         """Wait for the hooks of events that were answered at once."""
@@ -201,7 +217,7 @@ class House:
         self.background.close()
         self.stores.journal.close()
 
-    def _spawn(self, work: Callable[[], object]) -> bool:
+    def spawn(self, work: Callable[[], object]) -> bool:
         if self.full:
             return False
         thread = threading.Thread(target=work)

@@ -17,10 +17,12 @@ from typing import Any
 import pytest
 
 from tray import relay_program
+from tray.engine.ports import EventCaller, Execution
+from tray.execution.process import Hangup
 from tray.ipc import frames
-from tray.ipc.connection import CallerTerminal
+from tray.ipc.connection import CallerTerminal, ClientConnection
 from tray.ipc.frames import PREFIX_SIZE
-from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
+from tray.ipc.server import IpcServer, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 
@@ -40,6 +42,17 @@ os.write(1, b"R" + bytes([code, 0, 0, 0, 8, 0, 0, 0, 8]) + b"once outonce err")
 """
 
 
+class RecordedWork(Execution, frozen=True, kw_only=True):
+    """What takes long, by the name of its event."""
+
+    recorder: Recorder
+    event: str
+
+    def run(self, hangup: Hangup | None) -> Answer:
+        assert isinstance(hangup, ClientConnection)
+        return self.recorder.slow(hangup) if self.event == "slow" else self.recorder.until_gone(hangup)
+
+
 class Recorder:
     """A service that records its requests; the event's name says how it answers."""
 
@@ -51,24 +64,20 @@ class Recorder:
     def timeout(self, agent: str, event: str) -> float:
         return 20.0
 
-    def handle(
-        self, request: RelayRequest, defer: object, on_slow: object
-    ) -> Answer | Callable[[DisconnectSignal], Answer]:
+    def handle(self, request: RelayRequest, caller: EventCaller) -> Answer | Execution:
         self.requests.append(request)
-        if request.event == "slow":
-            return self._slow
-        if request.event == "until-gone":
-            return self._until_gone
+        if request.event in ("slow", "until-gone"):
+            return RecordedWork(recorder=self, event=request.event)
         if request.event == "echo":
             return Answer(stdout=request.body)
         return Answer(stdout=b"out\0\xff", stderr=b"err", code=2)
 
-    def _slow(self, gone: DisconnectSignal) -> Answer:
+    def slow(self, gone: ClientConnection) -> Answer:
         """Longer than a relay waits for the acknowledgement."""
         select.select([gone], [], [], 0.5)
         return Answer(stdout=b"late")
 
-    def _until_gone(self, gone: DisconnectSignal) -> Answer:
+    def until_gone(self, gone: ClientConnection) -> Answer:
         self.started.set()
         select.select([gone], [], [], LONG)
         if gone.is_set():
@@ -209,7 +218,7 @@ from tray.model.decision import Answer
 
 class Service:
     def timeout(self, agent, event): return 60.0
-    def handle(self, request, defer, on_slow):
+    def handle(self, request, caller):
         print(request.event, flush=True)
         return Answer(stdout=request.event.encode())
 

@@ -362,9 +362,9 @@ def test_work_after_the_answer_that_fails_keeps_nothing_else_from_its_turn(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     done: list[str] = []
-    listener = OneShotListener(
-        locate(str(tmp_path)), deferred=[lambda: 1 // 0, lambda: done.append("the next hooks")]
-    )
+    listener = OneShotListener(locate(str(tmp_path)))
+    listener.spawn(lambda: 1 // 0)
+    listener.spawn(lambda: done.append("the next hooks"))
 
     listener.run_deferred()
 

@@ -6,7 +6,6 @@ To the relay (`--framed`) it answers in one frame, so that half an answer or a s
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import logging
 import os
@@ -30,7 +29,7 @@ from tray.engine.engines import build_engine
 from tray.engine.guards_in_force import is_in_force, strict, table_guards
 from tray.engine.merge import merge
 from tray.engine.own_answers import LostApprovals
-from tray.engine.ports import EngineOptions
+from tray.engine.ports import EngineOptions, Execution
 from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError
 from tray.execution.ancestry import ancestors
@@ -47,6 +46,8 @@ from tray.store.writer import Committed
 from tray.threads import run_logged
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from tray.settings import Llm
 
 
@@ -92,18 +93,20 @@ class LogFile:
                 file.write(text)
 
 
-class OneShotListener(msgspec.Struct):
+class OneShotListener:
     """Keeps what is left to do once the answer is out.
 
     It announces nothing. A file that it leaves after the rows makes a running tray read them
     (sessions/offline_rows.py).
     """
 
-    paths: Paths
-    deferred: list[Callable[[], object]] = []
-    rows: list[Record] = []
-    journal: Journal | None = None
-    database: Database | None = None  # its reader stays open: each close would write SQLite's log into the database
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        self.deferred: list[Callable[[], object]] = []
+        self.rows: list[Record] = []
+        self.journal: Journal | None = None
+        # Its reader stays open: each close would write SQLite's log into the database.
+        self.database: Database | None = None
 
     def append(self, record: Record, *, commit: bool) -> object:
         """A blocking or rewriting answer waits a moment for its row (law 7); other rows come after the answer."""
@@ -113,7 +116,7 @@ class OneShotListener(msgspec.Struct):
             self.rows.append(record)
         return None
 
-    def defer(self, work: Callable[[], object]) -> bool:
+    def spawn(self, work: Callable[[], object]) -> bool:
         self.deferred.append(work)
         return True
 
@@ -152,6 +155,41 @@ class OneShotListener(msgspec.Struct):
         """Ignored: only the tray has alerts."""
 
 
+class OneShotOptions(msgspec.Struct, frozen=True):
+    """What differs without a tray: the model's key is in the agent's environment, and the user gets a note."""
+
+    call: OneShotArguments
+    stores: Stores
+    environment: Mapping[str, str]
+    exceptions: tuple[str, ...] = ()
+
+    def llm(self) -> Llm | None:
+        """The model that the user confirmed, with the key that its setting names, and nothing else of the agent's."""
+        from tray.engine.catalogs import confirmed_llm  # YAML, which most events do not need
+
+        llm = confirmed_llm(self.call.paths, self.stores)
+        if llm is not None and llm.api_key_env in self.environment:
+            os.environ[llm.api_key_env] = self.environment[llm.api_key_env]
+        return llm
+
+    def note(self, event: Event) -> str:
+        """Once a day the user reads at the agent that every event takes longer without the tray."""
+        call = self.call
+        if event.kind not in PRESENT_KINDS or call.elapsed > NO_TRAY or not self.stores.switch.state().enabled:
+            return ""
+        notice, now = call.paths.state / NOTICE, time.time()
+        try:
+            if notice.exists() and 0 <= now - notice.stat().st_mtime < NOTICE_INTERVAL:
+                return ""
+            notice.touch()
+        except OSError:
+            return ""  # what cannot be remembered would be shown at every event
+        return say(
+            "Hooktray: the tray is not running, so each event takes longer. Start it with `hooktray run`;"
+            " `hooktray autostart on` has the system start it"
+        )
+
+
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """The answer, and its exit code unless it is framed. Our own failure is the neutral answer (law 11).
 
@@ -160,7 +198,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """
     call, body = parse(argv), b""
     listener = OneShotListener(call.paths)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends hooks that run, too
+    signal.signal(signal.SIGTERM, _end)
     try:
         _log_to(call.paths.logs / "hooktray.log")
         body = sys.stdin.buffer.read()
@@ -185,6 +223,11 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     if listener.deferred:
         _detach(listener)
     return 0 if call.framed else answer.code
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End hooks that run, too."""
+    sys.exit(128 + number)
 
 
 def _may_be_guarded(call: OneShotArguments, body: bytes, environment: Mapping[str, str]) -> bool:
@@ -250,33 +293,15 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
     if committed is not None:
         return committed  # the tray decided, wrote it down, and died before it could answer
     listener.journal = stores.journal
-    model = functools.partial(_model, paths, stores, environment)
-    lost = LostApprovals(_lost_guards(stores))
-    options = EngineOptions(llm=model, offline=True, lost=lost, note=functools.partial(_note, call, stores))
-    engine = build_engine(stores, listener, listener.defer, options, records=listener)
+    own = OneShotOptions(call, stores, environment)
+    options = EngineOptions(settings=own, offline=True, lost=LostApprovals(_lost_guards(stores)), notes=own)
+    engine = build_engine(stores, listener, listener, options, records=listener)
     begun = engine.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
-    answer = begun(_relay_pipe(call)) if callable(begun) else begun
+    answer = begun.run(_relay_pipe(call)) if isinstance(begun, Execution) else begun
     if answer is not None and not isinstance(answer, Answer):
-        answer = answer.fallback()  # without the tray no person can be asked
+        answer = answer.answer()  # without the tray no person can be asked
     assert answer is not None  # only a tray that quits gives no answer
     return answer
-
-
-def _note(call: OneShotArguments, stores: Stores, event: Event) -> str:
-    """Once a day the user reads at the agent that every event takes longer without the tray."""
-    if event.kind not in PRESENT_KINDS or call.elapsed > NO_TRAY or not stores.switch.state().enabled:
-        return ""
-    notice, now = call.paths.state / NOTICE, time.time()
-    try:
-        if notice.exists() and 0 <= now - notice.stat().st_mtime < NOTICE_INTERVAL:
-            return ""
-        notice.touch()
-    except OSError:
-        return ""  # what cannot be remembered would be shown at every event
-    return say(
-        "Hooktray: the tray is not running, so each event takes longer. Start it with `hooktray run`;"
-        " `hooktray autostart on` has the system start it"
-    )
 
 
 def _require_approvals(paths: Paths, stores: Stores) -> None:
@@ -302,16 +327,6 @@ def _deny_lost(call: OneShotArguments, body: bytes, environment: Mapping[str, st
     lets_go_on = (guard for guard in table_guards(call.paths) if guard.failure is Failure.ALLOW)
     outcome = LostApprovals(strict(lets_go_on)).judge(event)
     return protocol.render(event, protocol.fit(event, merge([outcome]))) if outcome else None
-
-
-def _model(paths: Paths, stores: Stores, environment: Mapping[str, str]) -> Llm | None:
-    """The model that the user confirmed, with the key that its setting names, and nothing else of the agent's."""
-    from tray.engine.catalogs import confirmed_llm  # YAML, which most events do not need
-
-    llm = confirmed_llm(paths, stores)
-    if llm is not None and llm.api_key_env in environment:
-        os.environ[llm.api_key_env] = environment[llm.api_key_env]
-    return llm
 
 
 def _relay_pipe(call: OneShotArguments) -> RelayPipe | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
+from turns import EndedTurns
 
 from tray.app.service import LARGE_RECORD, MEMORY_LIMIT, EventBus
 from tray.engine.session_states import TurnEndDetector
@@ -73,7 +74,7 @@ def posted() -> list[Callable[[], None]]:
 
 @pytest.fixture
 def bus(recorder: Recorder, posted: list[Callable[[], None]]) -> EventBus:
-    made = EventBus(posted.append, recorder, TurnEndDetector(lambda: 60.0, lambda _: None))
+    made = EventBus(posted.append, recorder, TurnEndDetector(EndedTurns()))
     made.view = made.sessions = made.presence_files = made.page = made.alerts = recorder
     made.audit = Audit()
     made.refresh = ThrottledCall(None, lambda: recorder.append(("refreshed",)), 3600.0)  # type: ignore[arg-type]
@@ -170,8 +171,8 @@ def test_an_event_that_was_answered_already_is_told_when_it_arrives(
 
 
 def test_a_round_is_counted_from_its_arrival(recorder: Recorder, posted: list[Callable[[], None]]) -> None:
-    ended: list[Event] = []
-    turns = TurnEndDetector(lambda: 60.0, ended.append)
+    ended = EndedTurns()
+    turns = TurnEndDetector(ended)
     bus = EventBus(posted.append, recorder, turns)
 
     assert not turns.waiting
@@ -180,7 +181,7 @@ def test_a_round_is_counted_from_its_arrival(recorder: Recorder, posted: list[Ca
     bus.arrived(replace(EVENT, kind=EventKind.SESSION_END), answered=False)
 
     assert not turns.waiting
-    assert [event.kind for event in ended] == [EventKind.TURN_END]
+    assert [event.kind for event in ended.events] == [EventKind.TURN_END]
 
 
 def test_an_alert_that_was_out_before_its_row_is_written_into_it(bus: EventBus, recorder: Recorder) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from house import House
 from notify.parts import wait
+from turns import EndedTurns
 
 from tray.app.alert_controller import AlertController
 from tray.app.alert_ports import AlertPorts
@@ -159,7 +160,7 @@ def test_four_objects_are_between_a_decision_and_its_notification(
     monkeypatch.setattr("tray.app.alert_controller.backends", lambda *_, **__: (backend,))
     with traced() as tracer:
         loop, work = LoopThread(), WorkQueue("work")
-        bus = EventBus(work.post, house.stores.journal, TurnEndDetector(lambda: 60.0, lambda _: None))
+        bus = EventBus(work.post, house.stores.journal, TurnEndDetector(EndedTurns()))
 
         def look(agent: str, session: str, answer: Callable[[Attention], None]) -> None:
             work.post(lambda: answer(Attention()))
@@ -177,7 +178,7 @@ def test_four_objects_are_between_a_decision_and_its_notification(
         bus.presence_files = PresenceFiles(lambda answer: None, controller.after)
         bus.audit = Audit()
         bus.refresh = ThrottledCall(loop.loop, lambda: None, 1.0)
-        engine = build_engine(house.stores, bus, house._spawn, EngineOptions())
+        engine = build_engine(house.stores, bus, house, EngineOptions())
         body = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": "/home/dev/shop"}).encode()
         with closing(loop), closing(work), closing(controller):
             engine.begin(RelayRequest(agent="claude-code", event="Stop", id="0" * 32, body=body, cwd="/"))

@@ -11,6 +11,7 @@ from house import PRE_TOOL_USE, House
 
 from tray.app.service import TrayService
 from tray.approvals.search_path import SearchPath
+from tray.engine.ports import NO_CALLER
 from tray.execution.known_agents import KnownAgents
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
@@ -53,6 +54,6 @@ def test_each_other_path_of_an_agent_is_seen_once() -> None:
 
     for path in ("/bin", "/bin", "", "/usr/bin:/bin"):
         request = RelayRequest(agent="shelley", event="x", id="1", body=b"", environment={"PATH": path})
-        service.handle(request, lambda *_, **__: None, list)
+        service.handle(request, NO_CALLER)
 
     assert seen == ["another"] * 2

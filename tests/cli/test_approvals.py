@@ -17,6 +17,7 @@ from tray.approvals.callers import origin
 from tray.approvals.consent import Consent
 from tray.cli import run_command
 from tray.engine.catalogs import build_catalog
+from tray.engine.ports import Execution
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.model.decision import Answer
@@ -236,7 +237,7 @@ def test_an_imported_guard_says_nothing_before_the_review(exported: Path, guarde
 
     begun = again.engine.begin(request)
 
-    answer = begun(None) if callable(begun) else begun
+    answer = begun.run(None) if isinstance(begun, Execution) else begun
     assert isinstance(answer, Answer)
     assert answer.stdout == b""
     again.close()

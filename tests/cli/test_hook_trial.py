@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,9 @@ from tray import relay_program
 from tray.agents.registry import AGENTS
 from tray.cli import run_command
 from tray.cli.command_line import UsageError
+from tray.engine.ports import EventCaller, Execution
 from tray.errors import HooktrayError
-from tray.ipc.server import DisconnectSignal, IpcServer
+from tray.ipc.server import IpcServer
 from tray.model.decision import Answer
 from tray.model.event import PAYLOAD_LIMIT, RelayRequest
 from tray.paths import locate
@@ -149,11 +150,9 @@ class Witness(Recorder):
 
     program = ""
 
-    def handle(
-        self, request: RelayRequest, defer: object, on_slow: object
-    ) -> Answer | Callable[[DisconnectSignal], Answer]:
+    def handle(self, request: RelayRequest, caller: EventCaller) -> Answer | Execution:
         self.program = psutil.Process(request.pid).exe()
-        return super().handle(request, defer, on_slow)
+        return super().handle(request, caller)
 
 
 def test_it_goes_through_the_relay_that_agents_run(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from desk import wait
 from house import PRE_TOOL_USE, House
 
 from tray.engine.guard_summary import guards
+from tray.engine.ports import Execution
 from tray.model.decision import Answer, Verdict
 from tray.model.event import RelayRequest
 from tray.notify.policy import AlertClass, alerts
@@ -58,7 +59,7 @@ def test_the_answer_is_there_before_the_hook_has_ended(house: House, tmp_path: P
 
     begun = house.engine.begin(request)
 
-    assert (begun(None) if callable(begun) else begun) == Answer()
+    assert (begun.run(None) if isinstance(begun, Execution) else begun) == Answer()
     assert not (tmp_path / "ran").exists()
     (tmp_path / "go").touch()
     house.join()

@@ -12,14 +12,14 @@ import pytest
 from desk.wait import wait
 from house import PRE_TOOL_USE, House
 from msgspec.structs import replace
+from workers import IdleWorkers
 
 from tray.agents.protocol import parse
 from tray.engine import plan as plan_module
 from tray.engine.engines import build_engine
-from tray.engine.execute import show_status
+from tray.engine.execute import HookStatus
 from tray.engine.plan import EventSearch, matches, plan
-from tray.engine.ports import EngineOptions
-from tray.engine.scopes import no_skills
+from tray.engine.ports import EngineOptions, Execution
 from tray.engine.user_questions import PendingQuestion
 from tray.model.decision import Answer, Record, Verdict
 from tray.model.event import Event, RelayRequest
@@ -55,16 +55,18 @@ def test_what_needs_a_process_does_not_hold_up_who_asks(house: House) -> None:
 
 
 class Left(list[Callable[[], object]]):
-    """What is left for afterwards."""
+    """A caller that keeps what is left for afterwards."""
 
-    def __call__(self, work: Callable[[], object], /, *, soon: bool = False) -> None:
+    def defer(self, work: Callable[[], object], /, *, soon: bool = False) -> None:
         self.append(work)
+
+    def acknowledge(self) -> None: ...
 
 
 def test_an_answer_without_an_opinion_does_not_wait_to_be_written_down(house: House) -> None:
     left = Left()
 
-    house.engine.begin(request(), defer=left)
+    house.engine.begin(request(), left)
 
     assert house.decisions == []
     left.pop()()
@@ -76,7 +78,7 @@ def test_an_answer_that_refuses_is_written_down_before_it_leaves(house: House) -
     house.stores.journal._writer._wait = 20  # by default it leaves without a row that takes too long
     left = Left()
 
-    house.engine.begin(request(), defer=left)
+    house.engine.begin(request(), left)
 
     assert left == []
     assert house.stores.journal.count() == 1
@@ -93,7 +95,7 @@ def test_of_many_hooks_those_are_looked_at_that_the_event_may_ask(house: House) 
     for asking, name in product(("claude-code", "x-code", "shelley"), ("PreToolUse", "Stop", "end-of-turn", "other")):
         arrived = parse(request(asking, name))
         each = tuple(one for one in ledger.in_order() if matches(one.hook.match, arrived, EventSearch(arrived)))
-        assert plan(arrived, ledger.state, house.stores.switch, no_skills) == each
+        assert plan(arrived, ledger.state, house.stores.switch, None) == each
     asked = ledger.state.candidates("claude-code", "tool_before", "PreToolUse")
     assert [place for _, places in asked for place in places] == [0, 1, 2, 5]
 
@@ -112,7 +114,7 @@ def test_all_hooks_are_asked_whose_pattern_fails_also_those_that_share_it(
 
     monkeypatch.setattr(plan_module, "_compiled", compile_failing)
 
-    asked = plan(arrived, house.stores.ledger.state, house.stores.switch, no_skills)
+    asked = plan(arrived, house.stores.ledger.state, house.stores.switch, None)
     assert {one.hook.name for one in asked} == {"one", "another"}
 
 
@@ -133,7 +135,9 @@ def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) 
     house.consent.revoke(house.state("rule").key, "test")
     moving = Moving(before, house.stores.ledger.state)
 
-    build_engine(replace(house.stores, ledger=moving), house, lambda work: False, EngineOptions()).begin(request())
+    build_engine(replace(house.stores, ledger=moving), house, IdleWorkers(full=True), EngineOptions()).begin(
+        request()
+    )
 
     assert (house.last.ledger, house.last.verdict) == (before.version, Verdict.DENY)
 
@@ -174,7 +178,7 @@ def test_our_own_failure_takes_no_guard_of_its_tool_out_of_the_way(
     house: House, tool: str, policy: str, expected: bytes
 ) -> None:
     house.hook("guard", on="tool_before", tool=tool, script="exit 0", failure=policy)
-    broken = build_engine(house.stores, Startled(house), lambda _: True, EngineOptions())
+    broken = build_engine(house.stores, Startled(house), IdleWorkers(), EngineOptions())
 
     answer = broken.begin(request())
 
@@ -219,12 +223,13 @@ def test_while_a_question_is_open_the_end_of_its_call_is_heard_at_once(house: Ho
     house.hook("ask", on="PermissionRequest", type="rule", decision="ask", agent=["claude-code"])
     payload = {**PRE_TOOL_USE, "hook_event_name": "PermissionRequest"}
     pending = house.engine.begin(house.relay_request("claude-code", payload, event="PermissionRequest", id="a"))
-    pending = pending(None) if callable(pending) else pending
+    pending = pending.run(None) if isinstance(pending, Execution) else pending
     assert isinstance(pending, PendingQuestion)
-    assert pending.on_ready(lambda work: None)
+    pending.open(house)
+    assert house.questions.open
     left = Left()
 
-    house.engine.begin(house.relay_request("claude-code", AFTER, event="PostToolUse", id="b"), defer=left)
+    house.engine.begin(house.relay_request("claude-code", AFTER, event="PostToolUse", id="b"), left)
 
     assert house.endings  # though nothing was done yet of what is left for afterwards
     assert left
@@ -233,7 +238,7 @@ def test_while_a_question_is_open_the_end_of_its_call_is_heard_at_once(house: Ho
 def test_a_skill_is_in_force_before_its_call_is_answered(house: House) -> None:
     left = Left()
 
-    house.engine.begin(request(body=json.dumps(SKILL).encode()), defer=left)
+    house.engine.begin(request(body=json.dumps(SKILL).encode()), left)
 
     assert house.stores.sessions.marks("claude-code", "s-1") == {"skill:lint"}
     assert left
@@ -249,7 +254,7 @@ def test_what_a_hook_said_too_late_is_told_with_the_next_event_of_its_session(ho
 def test_the_row_has_the_times_of_the_answer_and_not_those_of_its_writing(house: House) -> None:
     left = Left()
     begun = time.time()
-    house.engine.begin(request(), elapsed=5.0, defer=left)
+    house.engine.begin(request(), left, elapsed=5.0)
     answered = time.time()
 
     wait(lambda: time.time() > answered + 0.1, what="some time has gone by")
@@ -273,9 +278,7 @@ def test_a_fault_of_self_protection_is_in_the_row_of_the_event(house: House) -> 
                 raise RuntimeError("no port")
             return super().__getattribute__(name)
 
-    engine = build_engine(
-        house.stores, house, house._spawn, EngineOptions(background=house.background, page=Unknown())
-    )
+    engine = build_engine(house.stores, house, house, EngineOptions(background=house.background, page=Unknown()))
 
     assert engine.begin(request()) == Answer()
     assert house.last.problem == "internal error: RuntimeError"
@@ -290,7 +293,7 @@ def test_a_large_payload_is_copied_no_more_often_than_it_must_be(house: House, t
     house.engine.begin(request())  # whatever is imported or cached at first
 
     tracemalloc.start()
-    house.engine.begin(large, defer=Left())
+    house.engine.begin(large, Left())
     copies = tracemalloc.get_traced_memory()[1] / len(content)
     tracemalloc.stop()
 
@@ -305,11 +308,11 @@ def test_a_denial_is_answered_though_it_cannot_be_written_down(
     house.hook("guard", on="tool_before", script="echo no >&2; exit 2", matcher="git")
     records = BrokenRecords() if who == "journal" else None
     house.listener_fails = who == "listener"
-    engine = build_engine(house.stores, house, house._spawn, EngineOptions(), records=records)
+    engine = build_engine(house.stores, house, house, EngineOptions(), records=records)
     calls = [PRE_TOOL_USE, PRE_TOOL_USE | {"tool_input": {"command": "git push"}}]
 
     answers = [engine.begin(request(body=json.dumps(each).encode())) for each in calls]
-    answers = [each(None) if callable(each) else each for each in answers]
+    answers = [each.run(None) if isinstance(each, Execution) else each for each in answers]
 
     assert all(isinstance(each, Answer) and b'"deny"' in each.stdout for each in answers)
     assert caplog.text.count("could not be written down") == 2
@@ -326,8 +329,8 @@ def test_a_failure_of_ours_after_the_hooks_ran_bypasses_no_guard(
     monkeypatch.setattr(house.engine, "_decision", fail)
     work = house.engine.begin(request())
 
-    assert callable(work)
-    answer = work(None)
+    assert isinstance(work, Execution)
+    answer = work.run(None)
     assert isinstance(answer, Answer)
     assert b'"deny"' in answer.stdout
     assert house.last.problem == "internal error: RuntimeError"
@@ -342,14 +345,14 @@ def test_a_failure_after_self_protection_still_asks_the_user(
         house.hook("guard", on="tool_before", script="exit 0", failure="allow")
     kill = PRE_TOOL_USE | {"tool_input": {"command": "pkill hooktray"}}
     before = house.engine.begin(request(body=json.dumps(kill).encode()))
-    before = before(None) if callable(before) else before
+    before = before.run(None) if isinstance(before, Execution) else before
 
     def fail(*_: object) -> None:
         raise RuntimeError("a fault of ours")
 
     monkeypatch.setattr(house.engine, "_decision", fail)
     answer = house.engine.begin(request(body=json.dumps(kill).encode()))
-    answer = answer(None) if callable(answer) else answer
+    answer = answer.run(None) if isinstance(answer, Execution) else answer
 
     assert isinstance(before, Answer)
     assert isinstance(answer, Answer)
@@ -361,10 +364,11 @@ def test_a_failure_after_self_protection_still_asks_the_user(
 def test_a_status_that_cannot_be_shown_is_logged_and_its_hook_runs(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with show_status(BrokenDisplay(), parse(request()), {0: "looking", 1: "", 2: "linting"}) as hide:
-        hide(0)()
+    status = HookStatus(BrokenDisplay(), "turn", "looking")
+    status.hide()
+    status.hide()
 
-    assert caplog.text.count("status could not be shown") == 4
+    assert caplog.text.count("status could not be shown") == 2
 
 
 def test_a_hook_whose_matcher_fails_runs(
@@ -378,8 +382,8 @@ def test_a_hook_whose_matcher_fails_runs(
     monkeypatch.setattr(plan_module, "_tool_fits", fail)
     work = house.engine.begin(request())
 
-    assert callable(work)
-    answer = work(None)
+    assert isinstance(work, Execution)
+    answer = work.run(None)
     assert isinstance(answer, Answer)
     assert b'"deny"' in answer.stdout
     assert "a fault of ours" in caplog.text

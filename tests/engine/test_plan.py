@@ -12,6 +12,7 @@ import pytest
 import regex
 from agents.recordings import built
 from every import every
+from house import House
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS
 from tray.engine.plan import PATTERN_LIMIT, EventSearch
 from tray.engine.plan import matches as _matches
+from tray.engine.scopes import SkillScopes
 from tray.model.event import Event, EventKind, RelayRequest, Tool
 from tray.model.hook import Match, plain_texts
 
@@ -266,11 +268,12 @@ def test_hooks_that_name_plain_words_are_read_without_the_library_of_patterns(tm
     assert read("pattern", "^rm") == "2 True \n"
 
 
-def test_a_matcher_that_fails_fits_the_event(caplog: pytest.LogCaptureFixture) -> None:
-    def fail(_: Event) -> frozenset[str]:
-        raise RuntimeError("a fault of ours")
+def test_a_matcher_that_fails_fits_the_event(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(SkillScopes):
+        def skills(self, event: Event) -> frozenset[str]:
+            raise RuntimeError("a fault of ours")
 
     heard, skilled = tool_event(), Match(event=EventKind.TOOL_BEFORE, skill=("lint",))
 
-    assert _matches(skilled, heard, EventSearch(heard, fail))
+    assert _matches(skilled, heard, EventSearch(heard, Broken(house.stores.sessions)))
     assert "a fault of ours" in caplog.text

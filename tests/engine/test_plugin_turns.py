@@ -14,6 +14,7 @@ import pytest
 from desk import wait
 from house import House
 
+from tray.engine.ports import Execution
 from tray.model.event import RelayRequest
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
@@ -48,8 +49,8 @@ def begin(house: House, hangup: socket.socket | None = None) -> threading.Thread
     begun = house.engine.begin(
         RelayRequest(agent="x-code", event="PreToolUse", id="d" * 32, body=json.dumps(payload).encode())
     )
-    assert callable(begun)
-    thread = threading.Thread(target=begun, args=(hangup,))
+    assert isinstance(begun, Execution)
+    thread = threading.Thread(target=begun.run, args=(hangup,))
     thread.start()
     return thread
 

@@ -18,6 +18,7 @@ from desk import wait
 from house import PRE_TOOL_USE, House
 
 from tray.engine import execute
+from tray.engine.ports import Execution
 from tray.engine.respond import GIVEN_UP
 from tray.engine.user_questions import EngineResponse
 from tray.model.decision import Answer
@@ -27,8 +28,8 @@ LONG = 60.0
 
 def answered(house: House, hangup: socket.socket | None = None) -> EngineResponse:
     begun = house.engine.begin(house.relay_request("claude-code", PRE_TOOL_USE, id="a" * 32))
-    assert callable(begun)
-    return begun(hangup)
+    assert isinstance(begun, Execution)
+    return begun.run(hangup)
 
 
 @pytest.mark.parametrize("failure", ["allow", "block"])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from clock import Clock
 from desk import wait
 from house import House
 from msgspec.structs import replace
@@ -175,16 +176,16 @@ def test_a_second_report_is_judged_by_itself_once_the_first_line_reports_the_cal
 
 
 def test_a_decision_counts_for_ten_seconds() -> None:
-    now = [0.0]
-    reports, first = CallReports(lambda: now[0]), event_of("", "1")
+    clock = Clock(0.0)
+    reports, first = CallReports(clock), event_of("", "1")
     reports.earlier(first)
     reports.decided(first, Decision(verdict=Verdict.DENY))
 
-    now[0] = 9.9
+    clock.now = 9.9
     found = reports.earlier(event_of("claude-code", "2"))
     assert found is not None
     assert reports.wait(found, 0) == Decision(verdict=Verdict.DENY)
-    now[0] = 10.1
+    clock.now = 10.1
     assert reports.earlier(event_of("claude-code", "3")) is None
 
 

@@ -1,26 +1,14 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Iterator
 
 import pytest
 from threadless import no_thread_left
+from turns import EndedTurns
 
 from tray.engine.session_states import TurnEndDetector
 from tray.model.event import Event, EventKind
-
-
-class Ended:
-    """Remembers the turns that ended."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self.first = threading.Event()
-
-    def __call__(self, event: Event) -> None:
-        self.events.append(event)
-        self.first.set()
 
 
 def event(kind: EventKind, session: str = "1:/p", id: str = "r1") -> Event:
@@ -28,25 +16,27 @@ def event(kind: EventKind, session: str = "1:/p", id: str = "r1") -> Event:
 
 
 @pytest.fixture
-def ended() -> Ended:
-    return Ended()
+def ended() -> EndedTurns:
+    return EndedTurns()
 
 
 @pytest.fixture
-def quick(ended: Ended) -> Iterator[TurnEndDetector]:
-    turns = TurnEndDetector(lambda: 0.05, ended)
+def quick(ended: EndedTurns) -> Iterator[TurnEndDetector]:
+    ended.turn_quiet_seconds = 0.05
+    turns = TurnEndDetector(ended)
     yield turns
     turns.close()
 
 
 @pytest.fixture
-def patient(ended: Ended) -> Iterator[TurnEndDetector]:
-    turns = TurnEndDetector(lambda: 3600, ended)
+def patient(ended: EndedTurns) -> Iterator[TurnEndDetector]:
+    ended.turn_quiet_seconds = 3600
+    turns = TurnEndDetector(ended)
     yield turns
     turns.close()
 
 
-def test_a_session_that_stays_quiet_has_ended_its_turn(quick: TurnEndDetector, ended: Ended) -> None:
+def test_a_session_that_stays_quiet_has_ended_its_turn(quick: TurnEndDetector, ended: EndedTurns) -> None:
     quick.observe(event(EventKind.ROUND_END))
 
     assert ended.first.wait(60)
@@ -54,7 +44,7 @@ def test_a_session_that_stays_quiet_has_ended_its_turn(quick: TurnEndDetector, e
     assert ended.events[0].id != "r1"
 
 
-def test_a_session_that_ends_has_ended_its_turn_at_once(patient: TurnEndDetector, ended: Ended) -> None:
+def test_a_session_that_ends_has_ended_its_turn_at_once(patient: TurnEndDetector, ended: EndedTurns) -> None:
     patient.observe(event(EventKind.ROUND_END))
     patient.observe(event(EventKind.SESSION_END))
 
@@ -63,7 +53,7 @@ def test_a_session_that_ends_has_ended_its_turn_at_once(patient: TurnEndDetector
 
 @pytest.mark.parametrize("kind", [EventKind.TOOL_BEFORE, EventKind.PROMPT])
 def test_a_session_that_goes_on_has_not_ended_its_turn(
-    patient: TurnEndDetector, ended: Ended, kind: EventKind
+    patient: TurnEndDetector, ended: EndedTurns, kind: EventKind
 ) -> None:
     patient.observe(event(EventKind.ROUND_END))
     patient.observe(event(kind))
@@ -72,11 +62,13 @@ def test_a_session_that_goes_on_has_not_ended_its_turn(
     assert ended.events == []
 
 
-def test_several_rounds_are_one_turn(ended: Ended) -> None:
-    settles = iter([3600, 3600, 3600, 3600, 0.05])  # only after the last one it is quiet
-    turns = TurnEndDetector(lambda: next(settles), ended)
-    for number in range(5):
+def test_several_rounds_are_one_turn(ended: EndedTurns) -> None:
+    ended.turn_quiet_seconds = 3600
+    turns = TurnEndDetector(ended)
+    for number in range(4):
         turns.observe(event(EventKind.ROUND_END, id=f"r{number}"))
+    ended.turn_quiet_seconds = 0.05  # only after the last one it is quiet
+    turns.observe(event(EventKind.ROUND_END, id="r4"))
 
     assert ended.first.wait(60)
     assert not turns.waiting
@@ -84,7 +76,7 @@ def test_several_rounds_are_one_turn(ended: Ended) -> None:
     assert len(ended.events) == 1
 
 
-def test_sessions_do_not_disturb_each_other(patient: TurnEndDetector, ended: Ended) -> None:
+def test_sessions_do_not_disturb_each_other(patient: TurnEndDetector, ended: EndedTurns) -> None:
     patient.observe(event(EventKind.ROUND_END, session="a"))
     patient.observe(event(EventKind.TOOL_BEFORE, session="b"))
     patient.observe(event(EventKind.SESSION_END, session="a"))
@@ -94,7 +86,7 @@ def test_sessions_do_not_disturb_each_other(patient: TurnEndDetector, ended: End
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the size of a thread's stack has a limit there")
 def test_a_round_goes_on_without_its_timer_if_no_thread_can_start(
-    patient: TurnEndDetector, ended: Ended, caplog: pytest.LogCaptureFixture
+    patient: TurnEndDetector, ended: EndedTurns, caplog: pytest.LogCaptureFixture
 ) -> None:
     with no_thread_left():
         patient.observe(event(EventKind.ROUND_END))

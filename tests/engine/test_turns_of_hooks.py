@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from house import PRE_TOOL_USE, House, skip_without_posix_shell
 
+from tray.engine.ports import Execution
 from tray.engine.sentence import sentence
 from tray.model.decision import Answer, Verdict
 from tray.model.event import RelayRequest
@@ -115,8 +116,8 @@ def test_two_events_at_once_start_it_once(house: House, tmp_path: Path) -> None:
             RelayRequest(agent="claude-code", event="PreToolUse", id=f"{number:032x}", body=body)
         )
         gate.wait(60)
-        assert callable(begun)
-        begun(None)
+        assert isinstance(begun, Execution)
+        begun.run(None)
 
     threads = [threading.Thread(target=event, args=(number,)) for number in range(4)]
     for thread in threads:

@@ -153,11 +153,15 @@ def test_beyond_the_limit_nobody_is_asked(house: House) -> None:
         found = house.engine.begin(house.relay_request("claude-code", PERMISSION, id=f"{number:032x}"))
         assert isinstance(found, PendingQuestion)
         pending.append(found)
-    assert all(one.on_ready(lambda work: None) for one in pending[:LIMIT])
-
-    assert not pending[LIMIT].on_ready(lambda work: None)
-    assert pending[LIMIT].fallback() == Answer()
+    for one in pending[:LIMIT]:
+        one.open(house)
     assert len(house.questions.open) == LIMIT
+
+    pending[LIMIT].open(house)
+
+    assert house.resumed == [pending[LIMIT]]
+    assert pending[LIMIT].answer() == Answer()
+    assert len(house.questions.open) == len(house.asked) == LIMIT
 
 
 def test_a_question_explains_itself_without_its_secrets(house: House) -> None:
@@ -280,19 +284,33 @@ def test_a_hook_that_allows_every_permission_answers_no_form(house: House) -> No
     assert permission(house) == {"behavior": "allow"}
 
 
+class BrokenDesk:
+    """A desk without a screen."""
+
+    def asking_agents(self) -> tuple[str, ...]:
+        return ("claude-code",)
+
+    def question_seconds(self) -> float:
+        return 60.0
+
+    def question_opened(self, question: UserQuestion) -> None:
+        raise RuntimeError("no screen")
+
+    def question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
+        raise RuntimeError("no screen")
+
+
 def test_a_question_that_cannot_be_shown_is_answered_all_the_same(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object) -> None:
-        raise RuntimeError("no screen")
-
-    questions = UserQuestions(on_asked=fail, on_ended=fail)
+    questions = UserQuestions(BrokenDesk())
     event = parse(house.relay_request("claude-code", PERMISSION, event="PermissionRequest"))
-    results: list[QuestionResult] = []
     question = UserQuestion(id="q", event=event, decision=Decision())
+    pending = PendingQuestion(question=question, timeout=60.0, questions=questions)
 
-    assert questions.open_question(question, results.append)
+    pending.open(house)
     assert questions.answer("q", allow=False, channel="page")
 
-    assert [one.resolution for one in results] == [Resolution.DENIED]
+    assert house.resumed == [pending]
+    assert pending.result.resolution is Resolution.DENIED
     assert caplog.text.count("a question could not be shown") == 2

@@ -18,7 +18,7 @@ from house import PRE_TOOL_USE, House
 from servers import Asked, Said, Trap, WebServer, completion
 
 from tray.engine import execute
-from tray.execution.process import always_open
+from tray.engine.ports import Execution, NoSettings
 from tray.model.event import Event, EventKind, RelayRequest
 from tray.model.hook import Hook, Match, Prompt, Source
 
@@ -96,8 +96,8 @@ def test_hooks_that_cannot_be_run_have_failed_and_the_others_still_count(house: 
     begun = house.engine.begin(
         RelayRequest(agent="claude-code", event="PreToolUse", id="1" * 32, body=json.dumps(PRE_TOOL_USE).encode())
     )
-    assert callable(begun)
-    begun(Lost())
+    assert isinstance(begun, Execution)
+    begun.run(Lost())
 
     assert [(one["status"], one["verdict"]) for one in house.last.hooks] == [("ok", "ask"), ("failed", "deny")]
 
@@ -231,9 +231,9 @@ def test_the_relays_end_cancels_the_request(house: House, serve: Serve) -> None:
     body = json.dumps(PRE_TOOL_USE).encode()
     begun = house.engine.begin(RelayRequest(agent="claude-code", event="PreToolUse", id="c" * 32, body=body))
 
-    assert callable(begun)
+    assert isinstance(begun, Execution)
     with ours:
-        begun(ours)
+        begun.run(ours)
     assert cause(house) == "cancelled"
 
 
@@ -553,7 +553,7 @@ def test_a_transcript_that_is_none_is_said_to_be_none(house: House, serve: Serve
 
 @pytest.mark.parametrize("is_agent", [False, True])
 @pytest.mark.parametrize("timeout", [20, 120, 590])
-def test_a_question_to_a_model_has_all_of_the_hooks_time(is_agent: bool, timeout: float) -> None:
+def test_a_question_to_a_model_has_all_of_the_hooks_time(house: House, is_agent: bool, timeout: float) -> None:
     hook = Hook(
         name="judge",
         source=Source(kind="hooktray", path="/hooktray.yaml"),
@@ -564,4 +564,6 @@ def test_a_question_to_a_model_has_all_of_the_hooks_time(is_agent: bool, timeout
     )
     event = Event(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE)
 
-    assert execute._request_job(event, hook, lambda: None, always_open).timeout == timeout
+    turn = execute.HookTurn(event, hook, house.stores.runs, house.stores.switch)
+
+    assert execute._request_job(turn, NoSettings()).timeout == timeout

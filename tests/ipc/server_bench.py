@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
+from tray.engine.ports import EventCaller, Execution
 from tray.errors import HooktrayError
+from tray.execution.process import Hangup
 from tray.ipc import frames
-from tray.ipc.connection import CallerTerminal
-from tray.ipc.pending import AnswerJob, PendingAnswer
+from tray.ipc.connection import CallerTerminal, ClientConnection
+from tray.ipc.pending import PendingAnswer, PendingAnswers
 from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
@@ -25,7 +27,20 @@ from tray.model.event import RelayRequest
 LONG = 60.0  # seconds; every wait below ends far earlier unless something is broken
 
 
-After = Callable[[Callable[[], object]], object]
+class Work(Execution, frozen=True, kw_only=True):
+    """What an event leads to, by its name; `pending` is the question that comes out of it."""
+
+    service: Recorder
+    request: RelayRequest
+    pending: PendingAnswer | None = None
+
+    def run(self, hangup: Hangup | None) -> Any:
+        if self.pending is not None:
+            return self.pending
+        if self.request.event == "deny":
+            return Answer(stderr=b"no", code=2)
+        assert isinstance(hangup, ClientConnection)
+        return self.service.work(self.request, hangup)
 
 
 class Recorder:
@@ -46,33 +61,29 @@ class Recorder:
     def timeout(self, agent: str, event: str) -> float:
         return 1.5 if event != "impatient" else 1 / 0
 
-    def handle(
-        self, request: RelayRequest, defer: After, on_slow: object
-    ) -> Answer | PendingAnswer | Callable[[DisconnectSignal], Answer | PendingAnswer]:
+    def handle(self, request: RelayRequest, caller: EventCaller) -> Answer | PendingAnswer | Execution:
         self.requests.append(request)
         self.threads.append(threading.current_thread().name)
         if request.event == "fails":
             raise RuntimeError("the service is broken")
         if request.event == "pending":
             question, worked = self.pending.pop(0)
-            return (lambda _: question) if worked else question
+            return Work(service=self, request=request, pending=question) if worked else question
         if request.event == "code":
             return Answer(code=-9)
         if request.event == "deferred":
-            defer(self._deferred)
+            caller.defer(self._deferred)
         if request.event == "large":
             return Answer(stdout=b"x" * 3_000_000)
-        if request.event == "deny":
-            return lambda gone: Answer(stderr=b"no", code=2)
-        if request.event in ("work", "fails-later", "until-gone"):
-            return lambda gone: self._work(request, gone)
+        if request.event in ("deny", "work", "fails-later", "until-gone"):
+            return Work(service=self, request=request)
         return Answer(stdout=b"inline", stderr=b"err", code=2)
 
     def _deferred(self) -> None:
         self.release.wait(LONG)
         self.gone.set()
 
-    def _work(self, request: RelayRequest, gone: DisconnectSignal) -> Answer:
+    def work(self, request: RelayRequest, gone: DisconnectSignal) -> Answer:
         self.threads.append(threading.current_thread().name)
         assert not gone.is_set()
         self.started.release()
@@ -110,19 +121,29 @@ class OpenQuestion:
         self.timeout = timeout
         self.full = full
         self.said: list[str] = []
-        self.resume: Callable[[AnswerJob], None] | None = None
+        self.waiter: PendingAnswers | None = None
+        self._answer: Answer | None = Answer(stdout=b"unasked")
         self._lock = threading.Lock()
 
-    def on_ready(self, resume: Callable[[AnswerJob], None]) -> bool:
-        self.resume = None if self.full else resume
-        return not self.full
+    def open(self, waiter: PendingAnswers) -> None:
+        if self.full:
+            waiter.resume(self)
+        else:
+            self.waiter = waiter
+
+    def answer(self) -> Answer | None:
+        return self._answer
 
     def end(self, how: str) -> None:
+        self._end(Answer(stdout=how.encode()), how)
+
+    def _end(self, answer: Answer | None, *said: str) -> None:
         with self._lock:
-            resume, self.resume = self.resume, None
-        if resume is not None:
-            self.said.append(how)
-            resume(lambda: Answer(stdout=how.encode()))
+            waiter, self.waiter = self.waiter, None
+        if waiter is not None:
+            self._answer = answer
+            self.said += said
+            waiter.resume(self)
 
     def client_disconnected(self) -> None:
         self.end("gone")
@@ -131,13 +152,7 @@ class OpenQuestion:
         self.end("late")
 
     def shut_down(self) -> None:
-        with self._lock:
-            resume, self.resume = self.resume, None
-        if resume is not None:
-            resume(lambda: None)
-
-    def fallback(self) -> Answer:
-        return Answer(stdout=b"unasked")
+        self._end(None)
 
 
 class ServerBench:

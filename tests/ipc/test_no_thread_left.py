@@ -108,7 +108,7 @@ def test_a_question_that_is_answered_meanwhile_reaches_its_caller(bench: ServerB
     question = OpenQuestion()
     bench.service.pending = [(question, False)]
     with bench.send("pending") as caller:
-        assert until(lambda: question.resume is not None)
+        assert until(lambda: question.waiter is not None)
         with no_thread_left():
             question.end("allowed")
             assert answer(caller).stdout == b"allowed"

@@ -8,7 +8,7 @@ import queue
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from ipc.server_bench import LONG, OpenQuestion, ServerBench, answer, exactly, i
 
 from tray.ipc import frames
 from tray.ipc.connection import ClientConnection, PeerCredentials
-from tray.ipc.pending import AnswerJob, PendingAnswers
+from tray.ipc.pending import PendingAnswer, PendingAnswers
 from tray.model.decision import Answer
 
 MANY = 200
@@ -32,7 +32,7 @@ def add_pending(bench: ServerBench, question: OpenQuestion, origin: str = "inlin
 
 
 def waits(question: OpenQuestion) -> bool:
-    return until(lambda: question.resume is not None)
+    return until(lambda: question.waiter is not None)
 
 
 def test_the_answer_leaves_when_the_user_has_spoken_and_until_then_nobody_holds_a_thread(
@@ -136,16 +136,16 @@ def test_when_their_thread_fails_those_who_wait_are_sent_away_and_the_next_one_i
 
 def test_a_question_that_comes_while_the_tray_quits_is_closed_without_an_answer() -> None:
     class LateQuestion(OpenQuestion):
-        def on_ready(self, resume: Callable[[AnswerJob], None]) -> bool:
+        def open(self, waiter: PendingAnswers) -> None:
             answers.close(time.monotonic())  # between the look whether the tray quits and the opened question
-            return super().on_ready(resume)
+            super().open(waiter)
 
-    delivered: queue.Queue[AnswerJob] = queue.Queue()
-    answers = PendingAnswers(lambda _, job: delivered.put(job))
+    delivered: queue.Queue[PendingAnswer] = queue.Queue()
+    answers = PendingAnswers(lambda _, answer: delivered.put(answer))
     with waiting_caller() as caller:
         assert answers.add(caller, LateQuestion())
 
-        assert delivered.get(timeout=LONG)() is None
+        assert delivered.get(timeout=LONG).answer() is None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
@@ -153,8 +153,8 @@ def test_a_question_that_comes_while_the_tray_quits_is_closed_without_an_answer(
 def test_a_question_that_no_file_can_be_opened_for_is_not_asked_and_the_next_one_is(left: int) -> None:
     import resource
 
-    delivered: queue.Queue[AnswerJob] = queue.Queue()
-    answers = PendingAnswers(lambda _, job: delivered.put(job))
+    delivered: queue.Queue[PendingAnswer] = queue.Queue()
+    answers = PendingAnswers(lambda _, answer: delivered.put(answer))
     usual = resource.getrlimit(resource.RLIMIT_NOFILE)
     with waiting_caller() as caller, waiting_caller() as next_caller:
         free = os.dup(0)  # the lowest one
@@ -170,7 +170,7 @@ def test_a_question_that_no_file_can_be_opened_for_is_not_asked_and_the_next_one
         question.end("allowed")
 
         assert not is_added
-        assert delivered.get(timeout=LONG)() == Answer(stdout=b"allowed")
+        assert delivered.get(timeout=LONG).answer() == Answer(stdout=b"allowed")
 
 
 @contextlib.contextmanager

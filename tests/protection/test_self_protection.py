@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from every import every
@@ -200,8 +200,14 @@ def event(tool: str, input: dict[str, Any], agent: str = "claude-code") -> Event
     )
 
 
+class Confirmed(NamedTuple):
+    """The exceptions that a person confirmed."""
+
+    exceptions: tuple[str, ...]
+
+
 def verdict(found: Event, *allow: str) -> Verdict:
-    said = Protection(protected_paths=PLACES, exceptions=lambda: allow).judge(found)
+    said = Protection(protected_paths=PLACES, settings=Confirmed(allow)).judge(found)
     return said.output.verdict if said else Verdict.ABSTAIN
 
 
@@ -369,10 +375,12 @@ def test_our_files_are_ours_by_whatever_links_they_are_reached(tmp_path: Path) -
 
 
 def test_a_call_that_cannot_be_judged_is_asked_about() -> None:
-    def fail() -> list[str]:
-        raise RuntimeError
+    class Broken:
+        @property
+        def exceptions(self) -> list[str]:
+            raise RuntimeError
 
-    outcome = Protection(protected_paths=PLACES, exceptions=fail).judge(event("Bash", {"command": "hooktray off"}))
+    outcome = Protection(protected_paths=PLACES, settings=Broken()).judge(event("Bash", {"command": "hooktray off"}))
 
     assert outcome is not None
     assert outcome.output.verdict is Verdict.ASK

@@ -16,6 +16,8 @@ from agents import recordings
 from desk import wait
 from every import every
 from house import House
+from turns import EndedTurns
+from workers import IdleWorkers
 
 from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS
@@ -23,7 +25,7 @@ from tray.agents.relay_table import ANSWERED_ALONE
 from tray.app.service import EventBus
 from tray.edit.backups import CONNECTIONS
 from tray.engine.engines import build_engine
-from tray.engine.ports import EngineOptions
+from tray.engine.ports import EngineOptions, Execution
 from tray.engine.record import make_record
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.stores import open_stores
@@ -54,10 +56,10 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.settings = Settings(show_input=True)
-        self.bus = EventBus(lambda work: work(), self.house.stores.journal, TurnEndDetector(lambda: 60.0, print))
+        self.bus = EventBus(lambda work: work(), self.house.stores.journal, TurnEndDetector(EndedTurns()))
         self.bus.view = self.bus.sessions = self.bus.presence_files = self.bus.page = self.bus.alerts = MagicMock()
         self.bus.refresh = MagicMock()
-        self.engine = build_engine(self.house.stores, self.bus, self.house._spawn, EngineOptions())
+        self.engine = build_engine(self.house.stores, self.bus, self.house, EngineOptions())
         self.restart()
 
     def restart(self) -> None:
@@ -84,8 +86,8 @@ class Bench:
         body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         request = RelayRequest(agent=agent, event="", id=os.urandom(16).hex(), body=body, cwd=str(self.house.root))
         begun = self.engine.begin(request)
-        if callable(begun):
-            begun(None)
+        if isinstance(begun, Execution):
+            begun.run(None)
         self.house.join()
         self.now += 10
 
@@ -150,13 +152,11 @@ def one_shot(payload: Payload) -> Callable[[Bench], None]:
 
     def answer(bench: Bench) -> None:
         stores = open_stores(bench.house.paths, create=False, offline=True)
-        engine = build_engine(
-            stores, House(bench.house.root / "once"), lambda work: True, EngineOptions(offline=True)
-        )
+        engine = build_engine(stores, House(bench.house.root / "once"), IdleWorkers(), EngineOptions(offline=True))
         body = json.dumps(payload).encode()
         begun = engine.begin(RelayRequest(agent="claude-code", event="", id=os.urandom(16).hex(), body=body))
-        if callable(begun):
-            begun(None)
+        if isinstance(begun, Execution):
+            begun.run(None)
         stores.journal.close()
 
     return answer
@@ -166,7 +166,7 @@ def unreadable(bench: Bench) -> None:
     """Half of an event."""
     body = json.dumps(before()).encode()[:-30]
     begun = bench.engine.begin(RelayRequest(agent="claude-code", event="PreToolUse", id="2" * 32, body=body))
-    assert not callable(begun)
+    assert not isinstance(begun, Execution)
 
 
 def answered_alone(bench: Bench) -> None:

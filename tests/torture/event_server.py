@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from house import House
 
 from tray.app.start import SWITCH_INTERVAL
 from tray.engine.pipeline import Engine
+from tray.engine.ports import EventCaller, Execution
 from tray.engine.user_questions import EngineResponse
 from tray.ipc.connection import CallerTerminal
-from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
+from tray.ipc.server import IpcServer, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 
@@ -27,9 +28,7 @@ class Service:
     def timeout(self, agent: str, event: str) -> float:
         return 120.0
 
-    def handle(
-        self, request: RelayRequest, defer: object, on_slow: object
-    ) -> EngineResponse | Callable[[DisconnectSignal], EngineResponse]:
+    def handle(self, request: RelayRequest, caller: EventCaller) -> EngineResponse | Execution:
         return self._engine.begin(request)
 
     def busy_answer(self, request: RelayRequest) -> Answer:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from connect.sites import own_agent_of_kiro
 from house import PRE_TOOL_USE, House
+from workers import IdleWorkers
 
 from torture.t30_damage import Deaf
 from torture.trays import Asked
@@ -21,7 +22,7 @@ from tray.doctor.agent_sites import site
 from tray.engine import guards_in_force
 from tray.engine.catalogs import build_catalog
 from tray.engine.engines import build_engine
-from tray.engine.ports import EngineOptions
+from tray.engine.ports import EngineOptions, Execution
 from tray.engine.stores import Stores, open_stores
 from tray.execution.command import BackgroundProcesses
 from tray.installation import installed_relay
@@ -113,7 +114,7 @@ class Guarded:
             engine = build_engine(
                 stores,
                 Deaf(),
-                lambda work: True,
+                IdleWorkers(),
                 EngineOptions(background=background, lost=files.lost),
             )
             yield Judge(stores, catalog, engine.begin, files.write)
@@ -185,7 +186,7 @@ class Judge:
                 environment={"PATH": "/usr/bin:/bin"},
             )
         )
-        answer = begun(None) if callable(begun) else begun
+        answer = begun.run(None) if isinstance(begun, Execution) else begun
         return said(answer.code, answer.stdout) if isinstance(answer, Answer) else "parked"
 
 

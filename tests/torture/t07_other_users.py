@@ -13,10 +13,11 @@ from typing import Any
 
 from torture.frame import Tally
 from torture.trays import LONG
+from tray.engine.ports import EventCaller
 from tray.errors import HooktrayError, IpcError
 from tray.ipc import frames, sockets
 from tray.ipc.connection import CallerTerminal, PeerCredentials
-from tray.ipc.server import DisconnectSignal, IpcServer
+from tray.ipc.server import IpcServer
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 from tray.paths import locate
@@ -34,9 +35,7 @@ class Porch:
     def timeout(self, agent: str, event: str) -> float:
         return 5.0
 
-    def handle(
-        self, request: RelayRequest, defer: object, on_slow: object
-    ) -> Answer | Callable[[DisconnectSignal], Answer]:
+    def handle(self, request: RelayRequest, caller: EventCaller) -> Answer:
         self.met.append(request.pid)
         return Answer()
 

@@ -20,6 +20,7 @@ from house import PRE_TOOL_USE, House
 from torture.frame import Tally
 from torture.trays import LONG
 from tray.app.start import SWITCH_INTERVAL
+from tray.engine.ports import Execution
 from tray.engine.stores import open_stores
 from tray.execution.process_table import boot_ticks
 from tray.model.event import RelayRequest
@@ -153,8 +154,8 @@ class Load:
                     agent="claude-code", event="PreToolUse", id=id, body=body, cwd="/", environment=environment
                 )
             )
-            if callable(begun):
-                begun(None)
+            if isinstance(begun, Execution):
+                begun.run(None)
             self._rounds[agent] += 1
 
 

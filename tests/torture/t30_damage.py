@@ -10,10 +10,11 @@ import subprocess
 from pathlib import Path
 
 from house import PRE_TOOL_USE, House
+from workers import IdleWorkers
 
 from torture.frame import Tally
 from tray.engine.engines import build_engine
-from tray.engine.ports import EngineOptions
+from tray.engine.ports import EngineOptions, Execution
 from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError
 from tray.execution.command import BackgroundProcesses
@@ -125,7 +126,7 @@ def _judges(kept: Stores) -> set[str]:
     """What is in force, after an event."""
     names = {one.hook.name for one in kept.ledger.in_order()}
     background = BackgroundProcesses()
-    judge = build_engine(kept, Deaf(), lambda work: True, EngineOptions(background=background))
+    judge = build_engine(kept, Deaf(), IdleWorkers(), EngineOptions(background=background))
     body = json.dumps(PRE_TOOL_USE).encode()
     begun = judge.begin(
         RelayRequest(
@@ -137,7 +138,7 @@ def _judges(kept: Stores) -> set[str]:
             environment={"PATH": "/usr/bin:/bin"},
         )
     )
-    answer = begun(None) if callable(begun) else begun
+    answer = begun.run(None) if isinstance(begun, Execution) else begun
     background.close()
     # Either the guard speaks with its own bytes, or it is broken, or it is approved no more.
     said = answer.stdout if isinstance(answer, Answer) else b"parked"

@@ -5,17 +5,17 @@ The core is made first and listens last: a tray whose socket is open also mends 
 
 from __future__ import annotations
 
-import functools
 import logging
 import os
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Protocol
 
 from tray.app.service import EventBus, TrayService
 from tray.app.shutdown import GracefulShutdown
 from tray.desktop.autostart import service_manager
 from tray.engine import guards_in_force
-from tray.engine.catalogs import build_catalog, confirmed_llm, journal_limits
+from tray.engine.catalogs import ConfirmedSettings, build_catalog, journal_limits
 from tray.engine.engines import build_engine
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
@@ -78,9 +78,7 @@ class TrayCore:
         self.catalog = build_catalog(paths, self.stores)
         self.altered_relay = altered_before_start(paths, self.stores.database)
         self.relay_files = RelayFiles(paths, self.stores, self.catalog)
-        self.turn_end = TurnEndDetector(
-            lambda: self.catalog.configuration.settings.turn_quiet_seconds, self._turn_ended
-        )
+        self.turn_end = TurnEndDetector(self)
         self.events = EventBus(self.work.post, self.stores.journal, self.turn_end)
         self._make_engine()
         service = TrayService(
@@ -112,24 +110,18 @@ class TrayCore:
             self.stores = open_all()
 
     def _make_engine(self) -> None:
-        self.questions = UserQuestions(
-            agents=lambda: self.ui.asking_agents(),
-            seconds=lambda: self.ui.question_seconds(),
-            on_asked=lambda question: self.work.post(lambda: self.ui.question_opened(question)),
-            on_ended=lambda question, result: self.work.post(lambda: self.ui.question_closed(question, result)),
-        )
+        self.questions = UserQuestions(self)
         options = EngineOptions(
-            llm=functools.partial(confirmed_llm, self.paths, self.stores),
+            settings=ConfirmedSettings(self.paths, self.stores, self.catalog),
             background=self.background_processes,
             stop_signal=self.stop_signal,
             questions=self.questions,
-            exceptions=lambda: self.catalog.exceptions,
-            command_answers=lambda words, agent: self.ui.answer_slash_command(words, agent),
+            slash_commands=self,
             page=self.page_address,
             shutdown_state=self.shutdown_state,
             lost=self.relay_files.lost,
         )
-        self.engine = build_engine(self.stores, self.events, self.workers.spawn, options)
+        self.engine = build_engine(self.stores, self.events, self.workers, options)
         self.engine.executor()  # no event waits for its import
 
     def listen(self) -> None:
@@ -154,7 +146,28 @@ class TrayCore:
         self.work.close()
         self.stores.journal.close()
 
-    def _turn_ended(self, event: Event) -> None:
+    # ---- what the engine asks of the user interface, which is made after it ----
+
+    def asking_agents(self) -> Collection[str]:
+        return self.ui.asking_agents()
+
+    def question_seconds(self) -> float:
+        return self.ui.question_seconds()
+
+    def question_opened(self, question: UserQuestion) -> None:
+        self.work.post(partial(self.ui.question_opened, question))
+
+    def question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
+        self.work.post(partial(self.ui.question_closed, question, result))
+
+    def answer_slash_command(self, words: tuple[str, ...], agent: str) -> str:
+        return self.ui.answer_slash_command(words, agent)
+
+    @property
+    def turn_quiet_seconds(self) -> float:
+        return self.catalog.configuration.settings.turn_quiet_seconds
+
+    def turn_ended(self, event: Event) -> None:
         """Announced at once, however long its hooks will take."""
         self.work.post(lambda: self.events.publish_arrival(event))
         self.work.post(lambda: self.engine.observe(event))

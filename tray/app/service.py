@@ -14,13 +14,13 @@ from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
 from tray.approvals.search_path import SearchPath
 from tray.engine.pipeline import Engine
-from tray.engine.ports import Defer
+from tray.engine.ports import EventCaller, Execution
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import EngineResponse
 from tray.event_loop import ThrottledCall
 from tray.execution.known_agents import KnownAgents
 from tray.ipc.connection import CallerTerminal
-from tray.ipc.server import DisconnectSignal, PeerCredentials
+from tray.ipc.server import PeerCredentials
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PROBE_SIZE, Event, EventKind, RelayRequest, probe_answer
 from tray.model.hook import GATING_KINDS
@@ -59,9 +59,7 @@ class TrayService:
         found = spec(agent, event)
         return (found.deadline + found.timeout) / 2
 
-    def handle(
-        self, request: RelayRequest, defer: Defer, on_slow: Callable[[], object]
-    ) -> EngineResponse | Callable[[DisconnectSignal], EngineResponse]:
+    def handle(self, request: RelayRequest, caller: EventCaller) -> EngineResponse | Execution:
         if len(request.body) == PROBE_SIZE and (answer := probe_answer(request.body)):
             return Answer(stdout=answer)
         if request.parent not in self._agents.parents:
@@ -69,7 +67,7 @@ class TrayService:
         path = request.environment.get("PATH", "")
         if path != self._search.event_path and self._search.saw_event(path):
             self._on_path()
-        return self._engine.begin(request, defer=defer, on_slow=on_slow)
+        return self._engine.begin(request, caller)
 
     def busy_answer(self, request: RelayRequest) -> Answer:
         return self._engine.answer_busy(request)

@@ -18,7 +18,7 @@ from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
 from tray.doctor.agent_sites import agent_states, hooks_in_question
 from tray.doctor.finding import Cause
-from tray.engine.catalogs import confirmed_llm
+from tray.engine.catalogs import ConfirmedSettings
 from tray.engine.engines import build_engine
 from tray.engine.ports import EngineOptions
 from tray.engine.replay import ReplayComparison, compare
@@ -99,10 +99,8 @@ def build_replay(
 
     def replay(record: Record) -> ReplayComparison:
         listener = NullListener()
-        options = EngineOptions(
-            llm=lambda: confirmed_llm(paths, stores), stop_signal=stop_signal, exceptions=lambda: catalog.exceptions
-        )
-        engine = build_engine(stores, listener, listener.spawn, options, records=listener)
+        options = EngineOptions(settings=ConfirmedSettings(paths, stores, catalog), stop_signal=stop_signal)
+        engine = build_engine(stores, listener, listener, options, records=listener)
         return compare(engine, record, dict(os.environ))
 
     return replay

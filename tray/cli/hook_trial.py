@@ -11,7 +11,7 @@ from typing import NotRequired, TypedDict
 from tray.approvals.catalog import HookState
 from tray.doctor.agent_sites import working_folder
 from tray.engine import trial
-from tray.engine.catalogs import build_catalog, confirmed_llm
+from tray.engine.catalogs import ConfirmedSettings, build_catalog
 from tray.engine.engines import build_engine
 from tray.engine.ports import EngineOptions
 from tray.engine.stores import Stores, open_stores
@@ -61,8 +61,8 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
     event = trial.synthetic_event(agent, name, body, environment=dict(os.environ), cwd=str(working_folder()))
     if trial.is_matched(approved, event):
         listener = trial.NullListener()
-        options = EngineOptions(llm=lambda: confirmed_llm(paths, stores))
-        engine = build_engine(stores, listener, listener.spawn, options, records=listener)
+        options = EngineOptions(settings=ConfirmedSettings(paths, stores))
+        engine = build_engine(stores, listener, listener, options, records=listener)
         tried = trial.run(engine, approved, event)
     else:
         tried = trial.unmatched(approved, event)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tray.cli.hook_trial import approved_hook
 from tray.engine import replay as engine_replay
 from tray.engine import trial
-from tray.engine.catalogs import confirmed_llm
+from tray.engine.catalogs import ConfirmedSettings
 from tray.engine.engines import build_engine
 from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
@@ -107,8 +107,8 @@ def _replay_hook(paths: Paths, stores: Stores, event: Event, record: Record, hoo
 def _engine(paths: Paths, stores: Stores) -> Engine:
     """One that announces and records nothing."""
     listener = trial.NullListener()
-    options = EngineOptions(llm=lambda: confirmed_llm(paths, stores))
-    return build_engine(stores, listener, listener.spawn, options, records=listener)
+    options = EngineOptions(settings=ConfirmedSettings(paths, stores))
+    return build_engine(stores, listener, listener, options, records=listener)
 
 
 def _row(replayed: Replay, record: Record, against: str) -> ReplayRow:

@@ -202,7 +202,7 @@ def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangu
     sink = trial.NullListener()
     started, at = time.monotonic(), time.time()
     try:
-        engine = build_engine(stores, sink, sink.spawn, EngineOptions(stop_signal=stop_signal), records=sink)
+        engine = build_engine(stores, sink, sink, EngineOptions(stop_signal=stop_signal), records=sink)
         tried = trial.run(engine, one, event)
     except HooktrayError as error:
         return _failed(one.hook, error.message, error.hint)

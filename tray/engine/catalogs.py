@@ -21,6 +21,20 @@ def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
     return guarded_settings.llm(configuration.load(paths).settings, stores.ledger.state)
 
 
+class ConfirmedSettings:
+    """What a person confirmed of the settings, for an engine; without a catalogue there are no exceptions."""
+
+    def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog | None = None) -> None:
+        self._paths, self._stores, self._catalog = paths, stores, catalog
+
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        return self._catalog.exceptions if self._catalog else ()
+
+    def llm(self) -> Llm | None:
+        return confirmed_llm(self._paths, self._stores)
+
+
 def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
     """What the sources propose, held against the ledger."""
     search = SearchPath(os.environ, lambda: login_path(os.environ))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from tray.engine.pipeline import Engine
-from tray.engine.ports import EngineListener, EngineOptions, EngineState, RecordSink, Spawn
+from tray.engine.ports import EngineListener, EngineOptions, EngineState, RecordSink
 from tray.engine.stores import Stores
+from tray.threads import Workers
 
 
 def build_engine(
     stores: Stores,
     listener: EngineListener,
-    spawn: Spawn,
+    workers: Workers,
     options: EngineOptions,
     *,
     records: RecordSink | None = None,
@@ -25,4 +26,4 @@ def build_engine(
         protected_paths=stores.protected_paths,
         records=records or stores.journal,
     )
-    return Engine(state, listener, spawn, options)
+    return Engine(state, listener, workers, options)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+import msgspec
 from msgspec.structs import replace
 
 from tray.agents import patches
@@ -26,12 +28,12 @@ from tray.engine.gates import TurnLimits, gate
 from tray.engine.hook_output import parse_output
 from tray.engine.merge import failed, make_outcome, skipped
 from tray.engine.plan import duplicates
-from tray.engine.ports import EngineListener
+from tray.engine.ports import EngineListener, EngineSettings
 from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.execution.command import BackgroundProcesses, Hangup, run
 from tray.execution.environment import USER_PACKAGES, add_withheld, clean
 from tray.execution.hook_runs import HookPlace, HookRuns
-from tray.execution.process import CANCELLED, CLOSED, Job, StartGate
+from tray.execution.process import CANCELLED, CLOSED, Job
 from tray.execution.request_deadline import Deadline
 from tray.execution.request_job import AnyJob, RequestJob, run_jobs
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Target, Verdict
@@ -40,10 +42,7 @@ from tray.model.hook import AsyncMode, Command, Hook, Http, Prompt, Rule
 from tray.store.copies import Copies
 from tray.store.ledger import ApprovedHook
 from tray.store.switch import Switch
-from tray.threads import ShutdownState, run_logged
-
-if TYPE_CHECKING:
-    from tray.settings import Llm
+from tray.threads import ShutdownState, failures_logged
 
 ONCE_CAUSE = "it had its turn in this session"
 # A session manager may end a hook together with the tray. A failure then must not count before the tray's own signal.
@@ -54,18 +53,31 @@ NOT_SHOWN = "a hook's status could not be shown"
 log = logging.getLogger(__name__)
 
 
-class HookExecutor:
-    """Runs approved hooks; `plan` has chosen the hooks that the event asks.
+class HookTurn(msgspec.Struct, frozen=True):
+    """One hook's turn on an event: whether it may start, and of which hook its process is."""
 
-    `llm` is the model that a person confirmed, if any.
-    """
+    event: Event
+    hook: Hook
+    runs: HookRuns
+    switch: Switch
+
+    def may_start(self) -> AbstractContextManager[bool]:
+        """Returns whether it may start now; the switch and the runs wait until it has."""
+        return self.runs.starting(self.switch.starting(self.event.session, self.event.agent))
+
+    def add_run(self, pid: int) -> None:
+        self.runs.add(self.hook.key, HookPlace(self.event.above, self.event.depth), pid)
+
+
+class HookExecutor:
+    """Runs approved hooks; `plan` has chosen the hooks that the event asks."""
 
     def __init__(
         self,
         *,
         switch: Switch,
         copies: Copies,
-        llm: Callable[[], Llm | None],
+        settings: EngineSettings,
         limits: TurnLimits,
         async_output: AsyncOutput,
         listener: EngineListener,
@@ -76,7 +88,7 @@ class HookExecutor:
         self._runs = runs
         self._switch = switch
         self._copies = copies
-        self._llm = llm
+        self._settings = settings
         self._limits = limits
         self._async_output = async_output
         self._listener = listener
@@ -192,15 +204,15 @@ class HookExecutor:
                 return skipped(hook, Gate.ONCE, ONCE_CAUSE)
             output = HookOutput(verdict=hook.action.verdict, reason=hook.action.reason)
             return Outcome(hook=hook.name, status=Status.OK, output=output)
-        start_gate = partial(self._runs.starting, partial(self._switch.starting, event.session, event.agent))
         hook = replace(hook, env=approved.env) if approved.granted else hook
+        turn = HookTurn(event, hook, self._runs, self._switch)
         try:
             known = AGENTS.find(hook.dialect)
             if known is None:
                 raise HooktrayError(f"it is written for {hook.dialect}, an agent that is not known here any more")
             if isinstance(hook.action, Command):
-                return self._command_job(event, approved, hook, hook.action, known, start_gate)
-            return _request_job(event, hook, self._llm, start_gate)
+                return self._command_job(event, approved, turn, hook.action, known)
+            return _request_job(turn, self._settings)
         except HooktrayError as error:
             return failed(event, hook, error.message)
         except PACKAGE_ERRORS as error:  # the hook's turn: one hook's failure leaves the others' verdicts
@@ -208,10 +220,10 @@ class HookExecutor:
             return failed(event, hook, _internal_error(hook, "stdin", error))
 
     def _command_job(
-        self, event: Event, approved: ApprovedHook, hook: Hook, command: Command, known: Agent, start_gate: StartGate
+        self, event: Event, approved: ApprovedHook, turn: HookTurn, command: Command, known: Agent
     ) -> Job:
         """The job that runs this command hook. Raises HooktrayError if it cannot run."""
-        digest = approved.digest
+        hook, digest = turn.hook, approved.digest
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # the approved copy stays as it is
         if USER_PACKAGES not in hook.env:
             own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
@@ -241,9 +253,9 @@ class HookExecutor:
             stdin=stdin,
             timeout=hook.timeout,
             background=hook.background_seconds,
-            on_start=partial(self._runs.add, hook.key, HookPlace(event.above, event.depth)),
+            on_start=turn.add_run,
             on_exit=self._runs.end,
-            start_gate=start_gate,
+            start_gate=turn.may_start,
         )
 
     def _run_jobs(
@@ -256,16 +268,18 @@ class HookExecutor:
     ) -> dict[int, Outcome]:
         only_commands = {*map(type, jobs.values())} == {Job}
         run_all: Callable[..., tuple[Result, ...]] = run if only_commands else run_jobs
-        texts: dict[int, str] = {}
-        for index in jobs:
-            if hooks[index].hook.status:
-                texts[index] = hooks[index].hook.status
-        if texts:
-            with show_status(self._listener, event, texts) as hide:
-                shown = [replace(job, on_end=hide(index)) if index in texts else job for index, job in jobs.items()]
-                results = run_all(shown, deadline, hangup, background=self._background)
-        else:
-            results = run_all([*jobs.values()], deadline, hangup, background=self._background)
+        shown: list[HookStatus] = []
+        started: list[AnyJob] = []
+        for index, job in jobs.items():
+            if text := hooks[index].hook.status:
+                shown.append(HookStatus(self._listener, f"{event.id}/{index}", text))
+                job = replace(job, on_end=shown[-1].hide)
+            started.append(job)
+        try:
+            results = run_all(started, deadline, hangup, background=self._background)
+        finally:
+            for status in shown:
+                status.hide()
         if not SESSION_ENDS.isdisjoint(map(attrgetter("signal"), results)):
             self._shutdown_state.wait(SIGNAL_GRACE)
         outcomes: dict[int, Outcome] = {}
@@ -332,20 +346,20 @@ def _both(first: Outcome, more: Outcome, tool: Tool) -> Outcome:
     return replace(first, output=output, ms=first.ms + more.ms, cause=first.cause or more.cause)
 
 
-def _request_job(event: Event, hook: Hook, llm: Callable[[], Llm | None], start_gate: StartGate) -> RequestJob:
-    """The job that sends this hook's request, or its question to the model."""
-    action = hook.action
+def _request_job(turn: HookTurn, settings: EngineSettings) -> RequestJob:
+    """The job that sends this hook's request, or its question to the model that a person confirmed."""
+    event, hook, action = turn.event, turn.hook, turn.hook.action
     ask: Callable[[Deadline], Result]
     if isinstance(action, Prompt):
         from tray.engine.prompt_hook import ask_model  # urllib3, which most events do not need
 
-        ask = partial(ask_model, event, hook, action, llm())
+        ask = partial(ask_model, event, hook, action, settings.llm())
     else:
         from tray.engine.http_hook import post  # urllib3, which most events do not need
 
         assert isinstance(action, Http)
         ask = partial(post, event, hook, action)
-    return RequestJob(ask=ask, timeout=hook.timeout, start_gate=start_gate)
+    return RequestJob(ask=ask, timeout=hook.timeout, start_gate=turn.may_start)
 
 
 class StatusDisplay(Protocol):
@@ -355,29 +369,20 @@ class StatusDisplay(Protocol):
     def status_hidden(self, turn: str) -> None: ...
 
 
-@contextmanager
-def show_status(
-    display: StatusDisplay, event: Event, texts: Mapping[int, str]
-) -> Iterator[Callable[[int], Callable[[], None]]]:
-    """Show the hooks' texts that are not empty; yields what to call when one of the hooks has ended.
+class HookStatus:
+    """The status of a hook, shown until it ends. A failure of the display never changes an answer (law 7)."""
 
-    A failure of the display never changes an answer (law 7).
-    """
-    turns: dict[int, str] = {}
+    def __init__(self, display: StatusDisplay, turn: str, text: str) -> None:
+        self._display, self._turn = display, turn
+        self._end = threading.Lock()  # taken by the first end
+        with failures_logged(NOT_SHOWN):
+            display.status_shown(turn, text)
 
-    def hide(index: int) -> None:
-        if turn := turns.pop(index, ""):
-            run_logged((partial(display.status_hidden, turn),), NOT_SHOWN)
-
-    for index, text in texts.items():
-        if text:
-            turns[index] = f"{event.id}/{index}"
-            run_logged((partial(display.status_shown, turns[index], text),), NOT_SHOWN)
-    try:
-        yield lambda index: partial(hide, index)
-    finally:
-        for index in list(turns):
-            hide(index)
+    def hide(self) -> None:
+        """Called from any thread, maybe more than once."""
+        if self._end.acquire(blocking=False):
+            with failures_logged(NOT_SHOWN):
+                self._display.status_hidden(self._turn)
 
 
 def ready(waiting: Mapping[int, AnyJob], hooks: Sequence[ApprovedHook]) -> dict[int, AnyJob]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 import msgspec
 
@@ -16,12 +17,25 @@ TYPED_COMMAND_KINDS = frozenset(
     {EventKind.MODEL_BEFORE, EventKind.PROMPT, EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND}
 )
 COMMAND_LIMIT = 500  # characters; a longer text that begins with our word is a text about hooks
-TypedCommandAnswer = Callable[[tuple[str, ...], str], str]  # the words, ours first, and the agent that got them
 LOST_NAME = "lost approvals"
 LOST_REASON = (
     "Hooktray lost its approvals, and a hook that was approved guards this call. A person reviews them in the tray's"
     " menu under Approvals, or with `hooktray list`."
 )
+
+
+class SlashCommands(Protocol):
+    """Answers `/hooks …`, which a user has typed into an agent."""
+
+    def answer_slash_command(self, words: tuple[str, ...], agent: str) -> str:
+        """Returns the answer to these words, our own first."""
+
+
+class WithoutTray:
+    """The answer where no tray runs."""
+
+    def answer_slash_command(self, words: tuple[str, ...], agent: str) -> str:
+        return "the tray is not running; `hooktray run` starts it"
 
 
 def parse_command(event: Event) -> tuple[str, ...] | None:
@@ -37,18 +51,13 @@ def parse_command(event: Event) -> tuple[str, ...] | None:
     return tuple(words) if words[:1] and words[0] in WORDS else None
 
 
-def answer_command(event: Event, command_answers: TypedCommandAnswer) -> Outcome | None:
+def answer_command(event: Event, commands: SlashCommands) -> Outcome | None:
     """A refusal whose reason is the answer; None when no command of ours was typed."""
     words = parse_command(event)
     if words is None:
         return None
-    output = HookOutput(verdict=Verdict.DENY, reason=command_answers(words, event.agent))
+    output = HookOutput(verdict=Verdict.DENY, reason=commands.answer_slash_command(words, event.agent))
     return Outcome(hook=OWN_NAME, status=Status.OK, output=output)
-
-
-def no_tray(words: tuple[str, ...], agent: str) -> str:
-    """The answer where no tray runs."""
-    return "the tray is not running; `hooktray run` starts it"
 
 
 class LostApprovals(msgspec.Struct):

@@ -5,32 +5,48 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from tray.agents.protocol import fit, neutral
+from tray.agents.protocol import fit, form, neutral
 from tray.engine.async_output import AsyncOutput
 from tray.engine.gates import BOUNDARIES, CAPPED_KINDS, MAX_DEPTH, TurnLimits, apply_switch
 from tray.engine.merge import merge, skipped
 from tray.engine.own_answers import TYPED_COMMAND_KINDS, answer_command
 from tray.engine.plan import plan, split_async
-from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, EngineOptions, EngineState, Spawn, run_now
+from tray.engine.ports import (
+    FREQUENT_KINDS,
+    NO_CALLER,
+    EngineListener,
+    EngineOptions,
+    EngineState,
+    EventCaller,
+    Execution,
+)
 from tray.engine.receive import CallReport, CallReports, receive
-from tray.engine.respond import Responder
+from tray.engine.respond import Responder, SkippedHooks
 from tray.engine.scopes import SkillScopes
-from tray.engine.user_questions import ASKING_KINDS, EngineResponse, QuestionResult, Resolution, apply_result
+from tray.engine.user_questions import (
+    ASKING_KINDS,
+    EngineResponse,
+    PendingQuestion,
+    Resolution,
+    UserQuestion,
+    apply_result,
+)
 from tray.execution.ancestry import descent
 from tray.execution.hook_runs import Descent, HookAncestry
 from tray.execution.process import CANCELLED
 from tray.model.decision import NO_OPINION, RAN_BESIDE, Answer, Decision, Gate, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, RelayRequest
-from tray.model.hook import Hook, Rule
+from tray.model.hook import Rule
 from tray.protection.self_protection import KINDS as PROTECTED_KINDS
 from tray.protection.self_protection import Protection
 from tray.store.ledger import ApprovedHook, LedgerState
+from tray.threads import Workers
 
 if TYPE_CHECKING:
     from tray.engine.execute import HookExecutor
@@ -41,18 +57,61 @@ ANCESTRY_KINDS = ASKING_KINDS | {EventKind.ROUND_END}  # may have an effect with
 log = logging.getLogger(__name__)
 
 
-class Engine:
-    """Judges events by the approved hooks. `spawn` runs work after its answer has left; False if it takes no more."""
+class HookExecution(Execution, frozen=True, kw_only=True):
+    """The hooks of one event: those `awaited` by its answer, and those that start `beside` it once it is there."""
 
-    def __init__(self, state: EngineState, listener: EngineListener, spawn: Spawn, options: EngineOptions) -> None:
+    engine: Engine
+    event: Event
+    ledger: LedgerState
+    own: Outcome | None
+    awaited: tuple[ApprovedHook, ...]
+    beside: tuple[ApprovedHook, ...]
+    started: float
+    caller: EventCaller
+
+    def run(self, hangup: Hangup | None) -> EngineResponse:
+        return self.engine.execute(self, hangup)
+
+
+class RepeatedCall(Execution, frozen=True, kw_only=True):
+    """A call that another line of ours has reported: it gets the same decision, without a second row."""
+
+    engine: Engine
+    event: Event
+    first: CallReport
+    ledger: LedgerState
+    started: float
+
+    def run(self, hangup: Hangup | None) -> EngineResponse:
+        return self.engine.repeat(self, hangup)
+
+
+class EngineQuestion(PendingQuestion, kw_only=True, eq=False):
+    """A question, with the hooks of its event and their outcomes."""
+
+    engine: Engine
+    started: float
+    hooks: Sequence[ApprovedHook]
+    outcomes: Sequence[Outcome]
+
+    def answer(self) -> Answer | None:
+        return self.engine.answer_question(self)
+
+
+class Engine:
+    """Judges events by the approved hooks. `workers` run what no agent waits for."""
+
+    def __init__(
+        self, state: EngineState, listener: EngineListener, workers: Workers, options: EngineOptions
+    ) -> None:
         self._lost = options.lost
         self._protection = Protection(
             protected_paths=state.protected_paths,
-            exceptions=options.exceptions,
+            settings=options.settings,
             guards=lambda: state.ledger.state.uncovered,
             page=options.page,
         )
-        self._command_answers = options.command_answers
+        self._slash_commands = options.slash_commands
         self._questions = options.questions
         self._stop_signal = options.stop_signal
         self._shutdown_state = options.shutdown_state
@@ -65,7 +124,7 @@ class Engine:
         self._async_output = AsyncOutput(state.sessions)
         self._scopes = SkillScopes(state.sessions)
         self._reports = CallReports()
-        self._copies, self._llm = state.copies, options.llm
+        self._copies, self._settings = state.copies, options.settings
         self._executor: HookExecutor | None = None
         self._responder = Responder(
             records=state.records,
@@ -74,11 +133,11 @@ class Engine:
             scopes=self._scopes,
             reports=self._reports,
             offline=options.offline,
-            note=options.note,
+            notes=options.notes,
         )
         self._ancestry = HookAncestry(partial(descent, own=os.getpid()))
         self._listener = listener
-        self._spawn = spawn
+        self._workers = workers
 
     def executor(self) -> HookExecutor:
         """Returns the HookExecutor. The first call imports it: most events without the tray run no hook."""
@@ -88,7 +147,7 @@ class Engine:
             self._executor = HookExecutor(
                 switch=self._switch,
                 copies=self._copies,
-                llm=self._llm,
+                settings=self._settings,
                 limits=self._limits,
                 async_output=self._async_output,
                 listener=self._listener,
@@ -99,48 +158,39 @@ class Engine:
         return self._executor
 
     def begin(
-        self,
-        request: RelayRequest,
-        elapsed: float = 0.0,
-        *,
-        defer: Defer = run_now,
-        on_slow: Callable[[], object] = lambda: None,
-    ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
-        """The answer if no process has to run for it, else the work that leads to it.
+        self, request: RelayRequest, caller: EventCaller = NO_CALLER, elapsed: float = 0.0
+    ) -> EngineResponse | Execution:
+        """Returns the answer if no process has to run for it, else the execution that leads to it.
 
-        `defer` gets what may be recorded after the answer has left. `on_slow` is called when patterns take long.
+        The caller waits since `elapsed` seconds. It is acknowledged when patterns take long, and runs the work that
+        may be done after its answer has left.
         """
         started = time.monotonic() - elapsed
         ledger = self._ledger.state  # one for the whole event: the row names the version that it was judged by
         event, foreign = receive(request, ledger.version)
         if foreign is not None:
-            return self._responder.respond_unsupported(event, foreign, started, defer)
+            return self._responder.respond_unsupported(event, foreign, started, caller)
         first = self._reports.earlier(event)
         if first is not None:
-            return self._repeat(event, first, ledger, started)
+            if event.spec.observe_only:
+                return neutral(event.sender, event.name, event.body)
+            return RepeatedCall(engine=self, event=event, first=first, ledger=ledger, started=started)
         if event.kind in BOUNDARIES:
             self._limits.begin(event)
-        return self._judge(event, ledger, started, defer, on_slow)
+        return self._judge(event, ledger, started, caller)
 
-    def _repeat(
-        self, event: Event, first: CallReport, ledger: LedgerState, started: float
-    ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
-        """The answer to a call that another line of ours has reported: the same decision, without a second row."""
-        if event.spec.observe_only:
-            return neutral(event.sender, event.name, event.body)
-
-        def answer(hangup: Hangup | None) -> EngineResponse:
-            decision = self._reports.wait(first, started + event.spec.deadline - time.monotonic())
-            if decision is not None:
-                return self._responder.render_again(event, decision)
-            judged = self._judge(event, ledger, started, run_now, lambda: None)
-            return judged(hangup) if callable(judged) else judged
-
-        return answer
+    def repeat(self, call: RepeatedCall, hangup: Hangup | None) -> EngineResponse:
+        """Returns the answer by the decision of the first report; without one the call is judged again."""
+        event = call.event
+        decision = self._reports.wait(call.first, call.started + event.spec.deadline - time.monotonic())
+        if decision is not None:
+            return self._responder.render_again(event, decision)
+        judged = self._judge(event, call.ledger, call.started, NO_CALLER)
+        return judged.run(hangup) if isinstance(judged, Execution) else judged
 
     def _judge(
-        self, event: Event, ledger: LedgerState, started: float, defer: Defer, on_slow: Callable[[], object]
-    ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
+        self, event: Event, ledger: LedgerState, started: float, caller: EventCaller
+    ) -> EngineResponse | Execution:
         own: Outcome | None = None
         try:
             own = self._own_outcome(event)
@@ -151,8 +201,8 @@ class Engine:
             if switch.pauses or not switch.enabled:
                 switch_gate = self._switch.gate(time.time(), event.session, event.agent)
             if switch_gate is not None and own is None and event.kind not in ANCESTRY_KINDS:
-                return self._answer_off(event, ledger, switch_gate, started, defer)
-            hooks = plan(event, ledger, self._switch, self._scopes.skills, on_slow)
+                return self._answer_off(event, ledger, switch_gate, started, caller)
+            hooks = plan(event, ledger, self._switch, self._scopes, caller)
             if (hooks and switch_gate is None) or event.kind in ANCESTRY_KINDS:
                 found = self._ancestry.descent(event.pid)  # now, while the relay still lives
                 event = event if found is None else self._with_place(event, found)
@@ -165,31 +215,31 @@ class Engine:
                 decision = self._decision(event, [own, *outcomes] if own else outcomes)
                 if decision.ask_user:
                     return self._ask(event, decision, started, (), ())
-                return self._responder.respond(event, decision, started, defer)
+                return self._responder.respond(event, decision, started, caller)
             if observed:
-                defer(lambda: self._start_observers(event, hooks, started), soon=True)
+                caller.defer(partial(self._start, event, hooks, started), soon=True)
                 return neutral(event.sender, event.name, event.body)
             awaited, beside = split_async(hooks)
-            run = partial(self._run_hooks, event, ledger, own, awaited, beside, started, defer)
+            execution = HookExecution(
+                engine=self,
+                event=event,
+                ledger=ledger,
+                own=own,
+                awaited=awaited,
+                beside=beside,
+                started=started,
+                caller=caller,
+            )
             for one in awaited:
                 if one.hook.enabled and not isinstance(one.hook.action, Rule):
-                    return run  # it may block, which a thread that accepts connections must not
-            return run(None)
+                    return execution  # it may block, which a thread that accepts connections must not
+            return execution.run(None)
         except Exception as error:  # noqa: BLE001 - our own failure lets no event past its guards
             return self._fail(event, ledger, started, error, own)
 
-    def _run_hooks(
-        self,
-        event: Event,
-        ledger: LedgerState,
-        own: Outcome | None,
-        awaited: Sequence[ApprovedHook],
-        beside: Sequence[ApprovedHook],
-        started: float,
-        defer: Defer,
-        hangup: Hangup | None,
-    ) -> EngineResponse:
-        """The answer of the `awaited` hooks; the hooks `beside` it start once it is there."""
+    def execute(self, execution: HookExecution, hangup: Hangup | None) -> EngineResponse:
+        """Returns the answer of the awaited hooks, and then starts those beside it."""
+        event, own, awaited, started = execution.event, execution.own, execution.awaited, execution.started
         began = time.monotonic()
         try:
             deadline = started + event.spec.deadline
@@ -202,11 +252,12 @@ class Engine:
             if decision.ask_user:
                 response = self._ask(event, decision, started, awaited, outcomes)
             else:
-                response = self._responder.respond(event, decision, started, defer)
+                response = self._responder.respond(event, decision, started, execution.caller)
         except Exception as error:  # noqa: BLE001 - the same
-            return self._fail(event, ledger, started, error, own)
-        if beside:
-            self._start_async(event, beside)
+            return self._fail(event, execution.ledger, started, error, own)
+        if execution.beside:  # no answer waits for them: their outcomes get a row of their own
+            event = replace(event, id=os.urandom(16).hex(), answered=True)
+            self._start(event, execution.beside, time.monotonic())
         return response
 
     def _with_place(self, event: Event, found: Descent) -> Event:
@@ -220,42 +271,32 @@ class Engine:
         """Answer as for an event that cannot be read: hooks have failed, `failure: block` blocks; `own` counts."""
         log.exception("%s of %s could not be judged", event.name, event.agent)
         event = replace(event, problem=event.problem or f"internal error: {type(error).__name__}")
-        hooks = plan(event, ledger, self._switch, self._scopes.skills)
+        hooks = plan(event, ledger, self._switch, self._scopes)
         failed = self.executor().fail_busy(event, hooks)
         return self._responder.respond(event, fit(event, merge([own, *failed] if own else failed)), started)
 
     def _answer_off(
-        self, event: Event, ledger: LedgerState, switch_gate: Gate, started: float, defer: Defer
+        self, event: Event, ledger: LedgerState, switch_gate: Gate, started: float, caller: EventCaller
     ) -> Answer:
         """Hooks are off: answer neutrally; matching hooks are looked up only for the journal."""
         if self._questions.pending:
             self._questions.observe(event)
         self._listener.arrived(event, answered=False)
         decision = self._limits.apply_cap(event, NO_OPINION) if event.kind in CAPPED_KINDS else NO_OPINION
+        stopped = SkippedHooks(ledger, self._switch, self._scopes, switch_gate)
+        return self._responder.respond(event, decision, started, caller, stopped)
 
-        def journalled(event: Event) -> Decision:
-            hooks = plan(event, ledger, self._switch, self._scopes.skills)
-            return merge([skipped(one.hook, switch_gate) for one in hooks])
-
-        return self._responder.respond(event, decision, started, defer, journalled)
-
-    def _start_observers(self, event: Event, hooks: Sequence[ApprovedHook], started: float) -> None:
-        """Run the hooks of an event that is answered already; if too many run, record them as failed."""
-        if not self._spawn(lambda: self._observe(event, hooks)):
+    def _start(self, event: Event, hooks: Sequence[ApprovedHook], started: float) -> None:
+        """Run hooks that no answer waits for; if too many run, record them as failed."""
+        if not self._workers.spawn(partial(self._observe, event, hooks)):
             self._responder.respond(event, self._fail_busy(event, hooks), started)
-
-    def _start_async(self, event: Event, hooks: Sequence[ApprovedHook]) -> None:
-        """Run hooks that no answer waits for; their outcomes get a row of their own."""
-        event = replace(event, id=os.urandom(16).hex(), answered=True)
-        if not self._spawn(lambda: self._observe(event, hooks)):
-            self._responder.respond(event, self._fail_busy(event, hooks), time.monotonic())
 
     def observe(self, event: Event) -> None:
         """Run the hooks of an event that no relay sent; no agent waits for an answer."""
         ledger = self._ledger.state
         event = replace(event, ledger=ledger.version)
-        hooks = plan(event, ledger, self._switch, self._scopes.skills)
-        self._start_observers(event, hooks, time.monotonic())
+        hooks = plan(event, ledger, self._switch, self._scopes)
+        self._start(event, hooks, time.monotonic())
 
     def _observe(self, event: Event, hooks: Sequence[ApprovedHook]) -> None:
         """Run the hooks under their own time-outs and record the decision; the agent gets no answer."""
@@ -324,18 +365,27 @@ class Engine:
         if self._shutdown_state.begun:
             self._hand_back(event, hooks, outcomes, started)
             return None
-
-        def finish(result: QuestionResult) -> Answer | None:
-            if result.resolution is Resolution.QUIT:
-                self._hand_back(event, hooks, outcomes, started)
-                return None
-            decided = fit(event, apply_result(event, decision, result))
-            if event.kind in CAPPED_KINDS:
-                decided = self._limits.apply_cap(event, decided)
-            return self._responder.respond(event, decided, started)
-
         left = started + event.spec.deadline - time.monotonic()
-        return self._questions.make_pending(event, decision, left, finish)
+        return EngineQuestion(
+            question=UserQuestion(id=os.urandom(16).hex(), event=event, decision=decision, form=form(event)),
+            timeout=min(self._questions.seconds, left),
+            questions=self._questions,
+            engine=self,
+            started=started,
+            hooks=hooks,
+            outcomes=outcomes,
+        )
+
+    def answer_question(self, asked: EngineQuestion) -> Answer | None:
+        """Returns the answer by the result of the question; None if the tray quits."""
+        event = asked.question.event
+        if asked.result.resolution is Resolution.QUIT:
+            self._hand_back(event, asked.hooks, asked.outcomes, asked.started)
+            return None
+        decision = fit(event, apply_result(event, asked.question.decision, asked.result))
+        if event.kind in CAPPED_KINDS:
+            decision = self._limits.apply_cap(event, decision)
+        return self._responder.respond(event, decision, asked.started)
 
     def trial(self, event: Event, approved: ApprovedHook) -> Outcome:
         """One hook's turn on an event that did not happen, through the same gates; nothing is announced.
@@ -346,10 +396,12 @@ class Engine:
         approved = apply_switch(approved, self._switch)
         return self.executor().run_one(event, approved, time.monotonic() + limit, self._stop_signal)
 
-    def rehearse(self, event: Event, wanted: Callable[[Hook], bool]) -> Decision:
-        """The decision of the hooks in force that are `wanted`; nothing is announced, nothing is recorded."""
-        planned = plan(event, self._ledger.state, self._switch, self._scopes.skills)
-        hooks = [one for one in planned if wanted(one.hook)]
+    def plan(self, event: Event) -> tuple[ApprovedHook, ...]:
+        """Returns the hooks in force that this event asks."""
+        return plan(event, self._ledger.state, self._switch, self._scopes)
+
+    def rehearse(self, event: Event, hooks: Sequence[ApprovedHook]) -> Decision:
+        """Returns the decision of these hooks; nothing is announced, nothing is recorded."""
         deadline = time.monotonic() + event.spec.deadline
         return self.decide(event, hooks, deadline, self._stop_signal, self._own_outcome(event))
 
@@ -359,16 +411,16 @@ class Engine:
         ledger = self._ledger.state
         event, foreign = receive(request, ledger.version)
         if foreign is not None:
-            return self._responder.respond_unsupported(event, foreign, started, run_now)
+            return self._responder.respond_unsupported(event, foreign, started, NO_CALLER)
         if event.kind in BOUNDARIES:
             self._limits.begin(event)
-        hooks = plan(event, ledger, self._switch, self._scopes.skills)
+        hooks = plan(event, ledger, self._switch, self._scopes)
         decision = self._fail_busy(event, hooks, self._own_outcome(event))
         return self._responder.respond(event, fit(event, decision), started)
 
     def _own_outcome(self, event: Event) -> Outcome | None:
         """Our own outcome: the answer to a typed command, else the stricter one of protection and lost approvals."""
-        typed = answer_command(event, self._command_answers) if event.kind in TYPED_COMMAND_KINDS else None
+        typed = answer_command(event, self._slash_commands) if event.kind in TYPED_COMMAND_KINDS else None
         if typed is not None:
             return typed
         own = self._protection.judge(event) if event.tool is not None and event.kind in PROTECTED_KINDS else None

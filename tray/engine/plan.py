@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from tray.agents.registry import AGENTS, hook_rules
 from tray.agents.tools import aliases, is_called, matched_names
 from tray.engine import scopes
 from tray.engine.gates import apply_switch
+from tray.engine.scopes import SkillScopes
 from tray.errors import PACKAGE_ERRORS
 from tray.model.event import TYPED_KINDS, Capability, Event, EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Match, plain_texts
@@ -30,9 +31,11 @@ from tray.store.switch import Switch
 if TYPE_CHECKING:
     import regex
 
+    from tray.engine.ports import EventCaller
+
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
 BUDGET = 0.2  # seconds for all patterns of one event
-SLOW_AFTER = 0.01  # of these, until `on_slow` is called
+SLOW_AFTER = 0.01  # of these, until the caller is acknowledged
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 _LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
 
@@ -43,12 +46,12 @@ def plan(
     event: Event,
     ledger: LedgerState,
     switch: Switch,
-    skills: Callable[[Event], frozenset[str] | None],
-    on_slow: Callable[[], object] = lambda: None,
+    skills: SkillScopes | None,
+    caller: EventCaller | None = None,
 ) -> tuple[ApprovedHook, ...]:
     """The hooks in force that this event asks, in their order. Of an unreadable event only agent and name count.
 
-    `skills` returns the skills in force in the event's session; `on_slow` is called when patterns take long.
+    Without `skills` no skill is in force. The caller is acknowledged when patterns take long.
     """
     names = (event.agent, event.kind, event.name)
     candidates = ledger.known_candidates.get(names)
@@ -56,7 +59,7 @@ def plan(
         candidates = ledger.candidates(*names)
     if not candidates:
         return ()
-    search = EventSearch(event, skills, on_slow)
+    search = EventSearch(event, skills, caller)
     indexes: list[int] = []
     for match, group in candidates:
         if matches(match, event, search):
@@ -88,15 +91,15 @@ class EventSearch(msgspec.Struct, eq=False, dict=True):
     """The patterns of one event: its text is put together once, and all of them share one budget of time."""
 
     event: Event
-    skills_of: Callable[[Event], frozenset[str] | None] = scopes.no_skills
-    on_slow: Callable[[], object] = lambda: None
+    scopes: SkillScopes | None = None
+    caller: EventCaller | None = None
     left: float = BUDGET  # seconds
     texts: tuple[str, ...] = ()  # of the event, once a pattern is looked for
     known: dict[str, bool] = {}  # whether a pattern is in the event
 
     @cached_property
     def skills(self) -> frozenset[str] | None:
-        return self.skills_of(self.event)
+        return self.scopes.skills(self.event) if self.scopes else frozenset()
 
     def in_event(self, pattern: str) -> bool:
         """Whether the event's text has it; what many hooks look for is looked for once."""
@@ -112,8 +115,8 @@ class EventSearch(msgspec.Struct, eq=False, dict=True):
 
     def in_text(self, pattern: str, text: str) -> bool:
         """Whether the pattern is in the text; one that runs out of time counts as found."""
-        if self.left < BUDGET - SLOW_AFTER:
-            self.on_slow()
+        if self.left < BUDGET - SLOW_AFTER and self.caller is not None:
+            self.caller.acknowledge()
         started = time.perf_counter()
         try:
             plain = plain_texts(pattern)
@@ -279,7 +282,8 @@ def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
     while left:
         first, *rest = left
         same = [index for index in rest if _same(hooks[first].hook, hooks[index].hook)]
-        kept = max((first, *same), key=lambda index: _weight(hooks[index]))
+        weights = {index: _weight(hooks[index]) for index in (first, *same)}
+        kept = max(weights, key=weights.__getitem__)
         same_as |= {index: kept for index in (first, *same) if index != kept}
         left = [index for index in rest if index not in same]
     return same_as

@@ -1,4 +1,4 @@
-"""What the engine is given: its state, its options, the listener to its events, and who runs deferred work."""
+"""What the engine is given and gives: its state, its options, its listener, and who waits for an answer."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from tray.engine.own_answers import LostApprovals, TypedCommandAnswer, no_tray
-from tray.engine.user_questions import UserQuestions
+from tray.engine.own_answers import LostApprovals, SlashCommands, WithoutTray
+from tray.engine.user_questions import EngineResponse, UserQuestions
 from tray.execution.hook_runs import HookRuns
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, EventKind
@@ -31,18 +31,35 @@ FREQUENT_KINDS = frozenset({
     EventKind.MESSAGE_DISPLAY,
 })  # fmt: skip
 
-Spawn = Callable[[Callable[[], object]], bool]
+
+class EventCaller(Protocol):
+    """Whoever sent an event and waits for its answer: in the tray the connection of the relay."""
+
+    def defer(self, work: Callable[[], object], /, *, soon: bool = False) -> None:
+        """Run the work once the answer has left, and log its failure; `soon` = it may announce something."""
+
+    def acknowledge(self) -> None:
+        """Tell the relay to wait, before anything that takes more than a moment."""
 
 
-class Defer(Protocol):
-    """Runs work once the answer has left, and logs its failure; `soon` = it may announce something."""
+class NoCaller:
+    """In the place of a caller where no agent waits for the answer: runs deferred work at once."""
 
-    def __call__(self, work: Callable[[], object], /, *, soon: bool = False) -> object: ...
+    def defer(self, work: Callable[[], object], /, *, soon: bool = False) -> None:
+        run_logged((work,), "work after an answer could not be written down or started")
+
+    def acknowledge(self) -> None: ...
 
 
-def run_now(work: Callable[[], object], /, *, soon: bool = False) -> None:
-    """The Defer for callers where no agent waits for the answer."""
-    run_logged((work,), "work after an answer could not be written down or started")
+NO_CALLER = NoCaller()
+
+
+class Execution(msgspec.Struct, frozen=True, kw_only=True):
+    """What is left to do for an answer, and may take long: hooks to run, or another report to wait for."""
+
+    def run(self, hangup: Hangup | None) -> EngineResponse:
+        """Returns the answer. The hooks are cancelled once `hangup` is readable."""
+        raise NotImplementedError
 
 
 class EngineListener(Protocol):
@@ -63,6 +80,32 @@ class RecordSink(Protocol):
     def append(self, record: Record, *, commit: bool) -> object: ...
 
 
+class EngineSettings(Protocol):
+    """What a person confirmed of the settings."""
+
+    @property
+    def exceptions(self) -> Sequence[str]:
+        """Of the self-protection."""
+
+    def llm(self) -> Llm | None:
+        """Returns the model that prompt hooks ask, as the file has it at this moment."""
+
+
+class NoSettings(msgspec.Struct, frozen=True):
+    """The settings of an engine without any."""
+
+    exceptions: tuple[str, ...] = ()
+
+    def llm(self) -> None:
+        return None
+
+
+class EventNotes(Protocol):
+    """Returns a text for the user, which is shown beside the answer; "" for most events."""
+
+    def note(self, event: Event) -> str: ...
+
+
 class EngineState(msgspec.Struct, frozen=True, kw_only=True):
     """What the engine judges by, and where it records."""
 
@@ -78,15 +121,13 @@ class EngineState(msgspec.Struct, frozen=True, kw_only=True):
 class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What differs between the tray, the one-shot engine and a trial."""
 
-    llm: Callable[[], Llm | None] = lambda: None  # the model that a person confirmed
+    settings: EngineSettings = NoSettings()
     background: BackgroundProcesses | None = None  # None: children that a hook leaves end with it
     stop_signal: Hangup | None = None  # readable once the tray ends: hooks that no agent waits for are then cancelled
     shutdown_state: ShutdownState = msgspec.field(default_factory=ShutdownState)  # for events whose agent waits
     offline: bool = False
-    # For the user, beside the answer; only the one-shot engine has one.
-    note: Callable[[Event], str] = lambda event: ""
+    notes: EventNotes | None = None  # only the one-shot engine has them
     questions: UserQuestions = msgspec.field(default_factory=UserQuestions)
-    command_answers: TypedCommandAnswer = no_tray
-    exceptions: Callable[[], Sequence[str]] = tuple  # of the self-protection
+    slash_commands: SlashCommands = WithoutTray()
     page: PageAddress = msgspec.field(default_factory=PageAddress)
     lost: LostApprovals = msgspec.field(default_factory=LostApprovals)

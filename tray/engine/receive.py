@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from tray.agents import tools
 from tray.agents.agent import Payload
 from tray.agents.protocol import parse, parse_payload, spec
 from tray.agents.recognition import RecognisedCaller, recognise
+from tray.clock import Clock
 from tray.execution.ancestry import DEPTH, sent_by_command
 from tray.execution.process import CANCELLED
 from tray.model.decision import Decision
@@ -123,7 +123,7 @@ class CallReport(msgspec.Struct, eq=False):
 class CallReports:
     """The calls that were reported in the last seconds."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock = time) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._reports: dict[CallKey, CallReport] = {}
@@ -133,7 +133,7 @@ class CallReports:
         key = _key(event)
         if key is None:
             return None
-        now, size = self._clock(), 0
+        now, size = self._clock.monotonic(), 0
         with self._lock:
             found = self._reports.pop(key, None)
             # The same line again is another report, which is judged anew.
@@ -172,7 +172,7 @@ class CallReports:
                 return
             if report.decision is None:
                 report.decision = decision
-                report.fresh_until = self._clock() + REPORT_LIFETIME if decision else -math.inf
+                report.fresh_until = self._clock.monotonic() + REPORT_LIFETIME if decision else -math.inf
             if report.signal is not None:
                 report.signal.set()
 

@@ -70,14 +70,9 @@ def inexact(record: Record) -> tuple[str, ...]:
 
 def run(engine: Engine, event: Event, record: Record) -> Replay:
     """Ask all hooks that are in force now, but for those that would send it somewhere."""
-    not_sent: list[str] = []
-
-    def wanted(hook: Hook) -> bool:
-        if uses_network(hook):
-            not_sent.append(hook.name)
-        return not uses_network(hook)
-
-    decision = engine.rehearse(event, wanted)
+    hooks = engine.plan(event)
+    not_sent = [one.hook.name for one in hooks if uses_network(one.hook)]
+    decision = engine.rehearse(event, [one for one in hooks if not uses_network(one.hook)])
     skipped = (Outcome(hook=name, status=Status.SKIPPED, cause=NOT_SENT) for name in not_sent)
     decision = replace(decision, outcomes=(*decision.outcomes, *skipped))
     reasons = inexact(record)

@@ -4,27 +4,46 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
+import msgspec
 from msgspec.structs import replace
 
 from tray.agents.protocol import neutral, render, unanswered
 from tray.agents.recognition import RecognisedCaller
 from tray.agents.tools import canonical
 from tray.engine.gates import ENDS_TURN, TurnLimits
-from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, run_now
+from tray.engine.merge import merge, skipped
+from tray.engine.plan import plan
+from tray.engine.ports import FREQUENT_KINDS, NO_CALLER, EngineListener, EventCaller, EventNotes, RecordSink
 from tray.engine.receive import CallReports
 from tray.engine.record import make_record
 from tray.engine.scopes import SCOPE_KINDS, SKILL_TOOL, SkillScopes
 from tray.errors import AgentError
-from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Outcome, Verdict
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Gate, Outcome, Verdict
 from tray.model.event import Capability, Event
-from tray.threads import run_logged
+from tray.store.ledger import LedgerState
+from tray.store.switch import Switch
+from tray.threads import failures_logged
 
 HANDED_BACK = "the tray quit before the hooks had ended and gave no answer: the relay asks the one-shot engine"
 NOT_RECORDED = "an event could not be written down"
 GIVEN_UP = "the agent stopped waiting while the tray quit, and got no answer"
+
+
+class SkippedHooks(msgspec.Struct, frozen=True):
+    """The hooks that a gate kept from an event. They are looked up only when the event is recorded."""
+
+    ledger: LedgerState
+    switch: Switch
+    scopes: SkillScopes
+    gate: Gate
+
+    def decision(self, event: Event) -> Decision:
+        """Returns the decision to record and announce."""
+        hooks = plan(event, self.ledger, self.switch, self.scopes)
+        return merge([skipped(one.hook, self.gate) for one in hooks])
 
 
 class Responder:
@@ -39,7 +58,7 @@ class Responder:
         scopes: SkillScopes,
         reports: CallReports,
         offline: bool,
-        note: Callable[[Event], str],
+        notes: EventNotes | None,
     ) -> None:
         self._records = records
         self._listener = listener
@@ -47,22 +66,22 @@ class Responder:
         self._scopes = scopes
         self._reports = reports
         self._offline = offline
-        self._note = note
+        self._notes = notes
 
     def respond(
         self,
         event: Event,
         decision: Decision,
         started: float,
-        defer: Defer = run_now,
-        journalled: Callable[[Event], Decision] | None = None,
+        caller: EventCaller = NO_CALLER,
+        stopped: SkippedHooks | None = None,
     ) -> Answer:
         """Render, record, announce; only an answer that refuses or rewrites waits for that (law 7).
 
-        `journalled` returns the decision to record and announce, if that has more than the answer needs.
+        With `stopped` it records and announces the decision of these hooks.
         """
-        if self._offline and Capability.NOTE in event.spec.can:
-            decision = _with_note(decision, self._note(event))
+        if self._notes is not None and Capability.NOTE in event.spec.can:
+            decision = _with_note(decision, self._notes.note(event))
         answer, decision = self._render(event, decision)
         is_skill = False
         if event.tool is not None:
@@ -70,17 +89,16 @@ class Responder:
             is_skill = canonical(event.agent, event.tool.name) == SKILL_TOOL
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
         took = time.monotonic() - started
-        record = partial(self._record, event, decision, answer, started, time.time() - took, took, commit, journalled)
+        record = partial(self._record, event, decision, answer, started, time.time() - took, took, commit, stopped)
         if event.kind in ENDS_TURN:
             self._limits.end(event, decision)
         if is_skill or event.kind in SCOPE_KINDS:
             self._scopes.update(event, decision)
         if commit:
-            run_logged((record,), NOT_RECORDED)
-        elif event.kind in FREQUENT_KINDS:
-            defer(record)
+            with failures_logged(NOT_RECORDED):
+                record()
         else:
-            defer(record, soon=True)
+            caller.defer(record, soon=event.kind not in FREQUENT_KINDS)
         return answer
 
     def render_again(self, event: Event, decision: Decision) -> Answer:
@@ -107,14 +125,18 @@ class Responder:
         adjustment = f"the row of its answer, if there is one, begins with {event.id[:8]}"
         decision = Decision(reason=reason, outcomes=tuple(outcomes), adjustments=(adjustment,))
         took = time.monotonic() - started
-        run_logged((partial(self._record, row, decision, None, started, time.time() - took, took),), NOT_RECORDED)
+        with failures_logged(NOT_RECORDED):
+            self._record(row, decision, None, started, time.time() - took, took)
 
-    def respond_unsupported(self, event: Event, caller: RecognisedCaller, started: float, defer: Defer) -> Answer:
+    def respond_unsupported(
+        self, event: Event, sender: RecognisedCaller, started: float, caller: EventCaller
+    ) -> Answer:
         """Give an agent whose protocol is not here its own neutral answer, and record the reason."""
-        decision = Decision(reason=caller.skip_reason or "")
+        decision = Decision(reason=sender.skip_reason or "")
         took = time.monotonic() - started
-        defer(partial(self._record, event, decision, caller.answer, started, time.time() - took, took), soon=True)
-        return caller.answer
+        record = partial(self._record, event, decision, sender.answer, started, time.time() - took, took)
+        caller.defer(record, soon=True)
+        return sender.answer
 
     def _record(
         self,
@@ -125,14 +147,14 @@ class Responder:
         at: float,
         took: float,
         commit: bool = False,
-        journalled: Callable[[Event], Decision] | None = None,
+        stopped: SkippedHooks | None = None,
     ) -> None:
         """Record and announce the event, which came in at `at` and whose answer took `took` seconds.
 
-        An event without an answer is only recorded. Callers use `run_logged`: a failure of journal or listener
-        changes no answer.
+        An event without an answer is only recorded. Its callers log a failure: one of journal or listener changes
+        no answer.
         """
-        decision = journalled(event) if journalled else decision
+        decision = stopped.decision(event) if stopped else decision
         ms, offline, sent = took * 1000, self._offline, answer or EMPTY_ANSWER
         record = make_record(event, decision, sent, at=at, ms=ms, offline=offline, started=started)
         if answer is None:

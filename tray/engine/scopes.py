@@ -62,11 +62,6 @@ class SkillScopes:
             self._sessions.mark(event.agent, event.session, MARK + skill)
 
 
-def no_skills(event: Event) -> frozenset[str]:
-    """Nowhere is a skill in force."""
-    return frozenset()
-
-
 def invoked_skill(event: Event) -> str:
     """The skill that this event brings into force; "" for most events."""
     if event.kind in COMMAND_KINDS:

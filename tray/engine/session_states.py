@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -68,15 +68,22 @@ def _asks(event: Event, decision: Decision) -> bool:
     return is_open and event.spec.needs_you
 
 
+class TurnEndListener(Protocol):
+    """Is called at the end of a turn, and knows the setting `turn_quiet_seconds`."""
+
+    @property
+    def turn_quiet_seconds(self) -> float: ...
+    def turn_ended(self, event: Event) -> None: ...
+
+
 class TurnEndDetector:
     """Finds the end of a turn on agents that only report the end of a round (decision 2).
 
     Holds the last round of each session until the session was quiet for `turn_quiet_seconds`, or ended.
     """
 
-    def __init__(self, quiet_seconds: Callable[[], float], on_turn_end: Callable[[Event], None]) -> None:
-        self._quiet_seconds = quiet_seconds
-        self._on_turn_end = on_turn_end
+    def __init__(self, listener: TurnEndListener) -> None:
+        self._listener = listener
         self._lock = threading.Lock()
         self.waiting: dict[tuple[str, str], tuple[Event, threading.Timer]] = {}  # the last rounds, by session
 
@@ -93,7 +100,7 @@ class TurnEndDetector:
         elif event.kind is EventKind.SESSION_END:
             round_end = self._cancel(session)
             if round_end:
-                self._on_turn_end(_turn(round_end))
+                self._listener.turn_ended(_turn(round_end))
 
     def close(self) -> None:
         with self._lock:
@@ -104,7 +111,7 @@ class TurnEndDetector:
 
     def _wait(self, session: tuple[str, str], event: Event) -> None:
         self._cancel(session)
-        timer = threading.Timer(self._quiet_seconds(), self._on_quiet, (session, event))
+        timer = threading.Timer(self._listener.turn_quiet_seconds, self._on_quiet, (session, event))
         timer.name = "turn-end"
         timer.daemon = True
         with self._lock:
@@ -121,7 +128,7 @@ class TurnEndDetector:
             if waiting is None or waiting[0] is not event:
                 return
             del self.waiting[session]
-        self._on_turn_end(_turn(event))
+        self._listener.turn_ended(_turn(event))
 
     def _cancel(self, session: tuple[str, str]) -> Event | None:
         with self._lock:

@@ -8,10 +8,9 @@ or the time over.
 from __future__ import annotations
 
 import enum
-import os
 import threading
-from collections.abc import Callable, Collection
-from functools import partial
+from collections.abc import Collection
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -21,7 +20,7 @@ from tray.execution.process import CANCELLED
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.model.form import Answers, Form
-from tray.threads import run_logged
+from tray.threads import failures_logged
 
 # The agent itself then asks its user, whatever hooks say.
 ASKING_KINDS = frozenset({EventKind.ELICITATION, EventKind.PERMISSION_REQUEST})
@@ -74,20 +73,23 @@ class UserQuestion(msgspec.Struct, frozen=True, kw_only=True):
     form: Form | None = None
 
 
-Resume = Callable[[Callable[[], Answer | None]], None]
-
-
-class PendingQuestion(msgspec.Struct, frozen=True, kw_only=True):
+class PendingQuestion(msgspec.Struct, kw_only=True, eq=False):
     """An answer that waits for the user. The server holds the connection, and no thread."""
 
     question: UserQuestion
     timeout: float  # seconds until it is too late
     questions: UserQuestions
-    finish: Callable[[QuestionResult], Answer | None]
+    result: QuestionResult = QuestionResult(resolution=Resolution.TIMED_OUT)
+    waiter: AnswerWaiter | None = None
 
-    def on_ready(self, resume: Resume) -> bool:
-        """`resume` is called once, from any thread, with the work that makes the answer; False: it cannot wait."""
-        return self.questions.open_question(self.question, lambda result: resume(lambda: self.finish(result)))
+    def open(self, waiter: AnswerWaiter) -> None:
+        """Ask the user. `waiter.resume` is called once, from any thread, as soon as `answer` may be called."""
+        self.waiter = waiter
+        self.questions.open_question(self)
+
+    def answer(self) -> Answer | None:
+        """Returns the answer by the result, once; by the time-out if the user was not asked."""
+        raise NotImplementedError
 
     def client_disconnected(self) -> None:
         self.questions.resolve(self.question.id, QuestionResult(resolution=Resolution.AGENT_GONE))
@@ -99,9 +101,27 @@ class PendingQuestion(msgspec.Struct, frozen=True, kw_only=True):
         """The tray ends: the relay gets no answer, and asks the one-shot engine."""
         self.questions.resolve(self.question.id, QuestionResult(resolution=Resolution.QUIT))
 
-    def fallback(self) -> Answer | None:
-        """The answer when the user cannot be asked."""
-        return self.finish(QuestionResult(resolution=Resolution.TIMED_OUT))
+    def resolve(self, result: QuestionResult) -> None:
+        self.result = result
+        if self.waiter is not None:
+            self.waiter.resume(self)
+
+
+class AnswerWaiter(Protocol):
+    """Holds the connection of an agent whose answer waits for the user."""
+
+    def resume(self, answer: PendingQuestion, /) -> None: ...
+
+
+class QuestionDesk(Protocol):
+    """Shows the questions to the user. `question_opened` and `question_closed` must not block."""
+
+    def asking_agents(self) -> Collection[str]:
+        """Returns the agents whose questions the user gets here."""
+
+    def question_seconds(self) -> float: ...
+    def question_opened(self, question: UserQuestion) -> None: ...
+    def question_closed(self, question: UserQuestion, result: QuestionResult) -> None: ...
 
 
 # None: the tray quits and gives no answer, so that the relay asks the one-shot engine.
@@ -109,34 +129,24 @@ EngineResponse = Answer | PendingQuestion | None
 
 
 class UserQuestions:
-    """The open ones, of `agents` only. `on_asked` and `on_ended` must not block; their failures are logged."""
+    """The open ones. Without a desk no question is asked; its failures are logged."""
 
-    def __init__(
-        self,
-        *,
-        agents: Callable[[], Collection[str]] = tuple,
-        seconds: Callable[[], float] = float,
-        on_asked: Callable[[UserQuestion], None] = lambda _: None,
-        on_ended: Callable[[UserQuestion, QuestionResult], None] = lambda *_: None,
-    ) -> None:
-        self._agents = agents
-        self._seconds = seconds
-        self._on_asked = on_asked
-        self._on_ended = on_ended
+    def __init__(self, desk: QuestionDesk | None = None) -> None:
+        self._desk = desk
         self._lock = threading.Lock()
-        self.pending: dict[str, tuple[UserQuestion, Callable[[QuestionResult], None]]] = {}  # the open ones, by id
+        self.pending: dict[str, PendingQuestion] = {}  # the open ones, by id
 
     @property
     def open(self) -> tuple[UserQuestion, ...]:
         """Oldest first."""
         with self._lock:
-            return tuple(question for question, _ in self.pending.values())
+            return tuple(one.question for one in self.pending.values())
 
     def should_ask(self, event: Event, decision: Decision) -> bool:
         """Whether this ask, or this event of ASKING_KINDS, is one for the user at the desktop."""
         if event.test or event.answered or event.depth or event.problem:
             return False
-        if event.agent not in self._agents():
+        if self._desk is None or event.agent not in self._desk.asking_agents():
             return False
         if any(outcome.cause == CANCELLED for outcome in decision.outcomes):  # no caller waits any more
             return False
@@ -149,20 +159,22 @@ class UserQuestions:
             return decision.verdict is Verdict.ABSTAIN and decision.rewrite is None and form(event) is not None
         return decision.verdict is Verdict.ASK and Capability.ASK not in event.spec.can
 
-    def make_pending(
-        self, event: Event, decision: Decision, left: float, finish: Callable[[QuestionResult], Answer | None]
-    ) -> PendingQuestion:
-        """`left` is how long the agent waits at most."""
-        question = UserQuestion(id=os.urandom(16).hex(), event=event, decision=decision, form=form(event))
-        return PendingQuestion(question=question, timeout=min(self._seconds(), left), questions=self, finish=finish)
+    @property
+    def seconds(self) -> float:
+        """How long a question may wait for the user."""
+        return self._desk.question_seconds() if self._desk else 0.0
 
-    def open_question(self, question: UserQuestion, resume: Callable[[QuestionResult], None]) -> bool:
+    def open_question(self, pending: PendingQuestion) -> None:
+        """Show the question; beyond the limit it ends at once, as if no answer had come in time."""
         with self._lock:
-            if len(self.pending) >= LIMIT:
-                return False
-            self.pending[question.id] = (question, resume)
-        run_logged((partial(self._on_asked, question),), NOT_SHOWN)
-        return True
+            is_full = len(self.pending) >= LIMIT
+            if not is_full:
+                self.pending[pending.question.id] = pending
+        if is_full:
+            pending.resolve(QuestionResult(resolution=Resolution.TIMED_OUT))
+        elif self._desk is not None:
+            with failures_logged(NOT_SHOWN):
+                self._desk.question_opened(pending.question)
 
     def find(self, id: str) -> UserQuestion | None:
         """The open question with this id."""
@@ -195,11 +207,13 @@ class UserQuestions:
     def resolve(self, id: str, result: QuestionResult) -> bool:
         """The first result counts."""
         with self._lock:
-            question, resume = self.pending.pop(id, (None, None))
-        if question is None or resume is None:
+            pending = self.pending.pop(id, None)
+        if pending is None:
             return False
-        run_logged((partial(self._on_ended, question, result),), NOT_SHOWN)
-        resume(result)
+        if self._desk is not None:
+            with failures_logged(NOT_SHOWN):
+                self._desk.question_closed(pending.question, result)
+        pending.resolve(result)
         return True
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from tray.execution.background import BackgroundProcesses
-from tray.execution.process import OPENED_VARIABLE, StartGate
+from tray.execution.process import OPENED_VARIABLE
 from tray.execution.process_table import ProcessEntry, environment, read_entry
 
 MAX_PARENTS = 1024  # of relays
@@ -86,8 +86,8 @@ class HookRuns:
         self._running: set[int] = set()  # the others have ended, and left children in the background
 
     @contextlib.contextmanager
-    def starting(self, gate: StartGate) -> Iterator[bool]:
-        with self._lock, gate() as is_open:
+    def starting(self, gate: contextlib.AbstractContextManager[bool]) -> Iterator[bool]:
+        with self._lock, gate as is_open:
             yield is_open
 
     def add(self, hook: str, place: HookPlace, pid: int) -> None:

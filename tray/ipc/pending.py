@@ -15,33 +15,35 @@ from tray.ipc.connection import ClientConnection
 from tray.model.decision import Answer
 from tray.threads import start_thread
 
-AnswerJob = Callable[[], Answer | None]  # None: the relay gets no answer, and asks the one-shot engine
-
 
 class PendingAnswer(Protocol):
     """An answer that waits, as the engine makes it."""
 
     @property
     def timeout(self) -> float: ...
-    def on_ready(self, resume: Callable[[AnswerJob], None]) -> bool: ...
+    def open(self, waiter: PendingAnswers) -> None:
+        """`waiter.resume` is called once, from any thread, as soon as `answer` may be called."""
+
+    def answer(self) -> Answer | None:
+        """None: the relay gets no answer, and asks the one-shot engine."""
+
     def client_disconnected(self) -> None: ...
     def expired(self) -> None: ...
     def shut_down(self) -> None: ...
-    def fallback(self) -> Answer | None: ...
 
 
 class PendingAnswers:
-    """`add` a caller; `deliver(caller, job)` is called once for it, on the pending thread, when there is an answer.
+    """`add` a caller; `deliver` is called once for it, on the pending thread, when there is an answer.
 
     The thread sleeps until a caller hangs up, its time is over, or someone answers; it ends with the last caller.
     """
 
-    def __init__(self, deliver: Callable[[ClientConnection, AnswerJob], None]) -> None:
+    def __init__(self, deliver: Callable[[ClientConnection, PendingAnswer], None]) -> None:
         self._deliver = deliver
         self._lock = threading.Lock()
-        self._pending: dict[ClientConnection, tuple[PendingAnswer, float]] = {}
-        self._added: deque[ClientConnection] = deque()
-        self._ready: deque[tuple[ClientConnection, AnswerJob]] = deque()
+        self._pending: dict[PendingAnswer, tuple[ClientConnection, float]] = {}
+        self._added: deque[PendingAnswer] = deque()
+        self._ready: deque[PendingAnswer] = deque()
         self._thread: threading.Thread | None = None
         self._wakeup: socket.socket | None = None
         self._closed = False
@@ -51,16 +53,15 @@ class PendingAnswers:
         with self._lock:
             if self._closed:
                 return False
-            self._pending[caller] = (answer, time.monotonic() + answer.timeout)
-            self._added.append(caller)
+            self._pending[answer] = (caller, time.monotonic() + answer.timeout)
+            self._added.append(answer)
             if not self._ensure_thread():
-                del self._pending[caller]
-                self._added.remove(caller)
+                del self._pending[answer]
+                self._added.remove(answer)
                 return False
             self._wake()
-        if not answer.on_ready(lambda job: self._resume(caller, job)):
-            self._resume(caller, answer.fallback)
-        elif self._closed:  # meanwhile, when there was nothing yet that `close` could end
+        answer.open(self)
+        if self._closed:  # meanwhile, when there was nothing yet that `close` could end
             answer.shut_down()
         return True
 
@@ -68,16 +69,17 @@ class PendingAnswers:
         """The tray quits: no question waits any more, and each open one is closed without an answer."""
         with self._lock:
             self._closed = True
-            pending, thread = list(self._pending.values()), self._thread
-        for answer, _ in pending:
+            pending, thread = list(self._pending), self._thread
+        for answer in pending:
             answer.shut_down()
         if thread is not None:
             thread.join(max(0.0, until - time.monotonic()))
 
-    def _resume(self, caller: ClientConnection, job: AnswerJob) -> None:
+    def resume(self, answer: PendingAnswer) -> None:
+        """Deliver the answer; called from any thread."""
         with self._lock:
-            if caller in self._pending:  # otherwise it was closed, as the thread failed
-                self._ready.append((caller, job))
+            if answer in self._pending:  # otherwise its caller was closed, as the thread failed
+                self._ready.append(answer)
                 self._wake()
 
     def _ensure_thread(self) -> bool:
@@ -118,7 +120,7 @@ class PendingAnswers:
     def _drop_all(self) -> None:
         """Close every caller, as the thread has failed: their relays ask the one-shot engine."""
         with self._lock:
-            dropped = list(self._pending)
+            dropped = [caller for caller, _ in self._pending.values()]
             for waiting in (self._pending, self._added, self._ready):
                 waiting.clear()
             self._forget_thread()
@@ -139,8 +141,8 @@ class PendingAnswers:
         ready = [key for key, _ in selector.select(max(0.0, due - time.monotonic()))]
         if any(key.fileobj is wakeup_reader for key in ready):
             wakeup_reader.recv(4096)
-        for caller, job in self._update_selector(selector):
-            self._deliver(caller, job)
+        for caller, answer in self._update_selector(selector):
+            self._deliver(caller, answer)
         self._check_pending({key.data for key in ready})
         with self._lock:
             if self._pending or self._ready or self._added:
@@ -148,14 +150,13 @@ class PendingAnswers:
             self._forget_thread()
             return False
 
-    def _update_selector(self, selector: selectors.BaseSelector) -> list[tuple[ClientConnection, AnswerJob]]:
-        """Watch the added callers, stop watching those with an answer, and return the latter."""
+    def _update_selector(self, selector: selectors.BaseSelector) -> list[tuple[ClientConnection, PendingAnswer]]:
+        """Watch the added callers, stop watching those with an answer, and return the latter with it."""
         with self._lock:
-            added, ready = list(self._added), list(self._ready)
+            added = [self._pending[answer][0] for answer in self._added]
+            ready = [(self._pending.pop(answer)[0], answer) for answer in self._ready]
             self._added.clear()
             self._ready.clear()
-            for caller, _ in ready:
-                self._pending.pop(caller, None)
         for caller in added:
             selector.register(caller, selectors.EVENT_READ, caller)
         for caller, _ in ready:
@@ -163,11 +164,11 @@ class PendingAnswers:
         return ready
 
     def _check_pending(self, disconnected: set[ClientConnection | None]) -> None:
-        """Report the callers that have hung up or waited too long; the answer then calls `_resume`."""
+        """Report the callers that have hung up or waited too long; the answer then calls `resume`."""
         now = time.monotonic()
         with self._lock:
             pending = list(self._pending.items())
-        for caller, (answer, until) in pending:
+        for answer, (caller, until) in pending:
             if caller in disconnected:
                 answer.client_disconnected()
             elif until <= now:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from tray.engine.ports import Defer
+from tray.engine.ports import EventCaller, Execution
 from tray.errors import FULL, MAKE_ROOM, HooktrayError
 from tray.files import Identity
 from tray.ipc import frames, sockets
@@ -29,7 +29,7 @@ from tray.ipc.connection import (
 )
 from tray.ipc.deferred import DeferredWork
 from tray.ipc.frames import FrameError, FrameHeader, FramePrefix
-from tray.ipc.pending import AnswerJob, PendingAnswer, PendingAnswers
+from tray.ipc.pending import PendingAnswer, PendingAnswers
 from tray.ipc.sockets import ListeningSocket
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
@@ -57,14 +57,10 @@ class IpcService(Protocol):
     def timeout(self, agent: str, event: str) -> float:
         """Seconds the relay may wait for its answer in all."""
 
-    def handle(
-        self, request: RelayRequest, defer: Defer, on_slow: Callable[[], object]
-    ) -> Answer | PendingAnswer | Callable[[DisconnectSignal], Answer | PendingAnswer | None] | None:
-        """The answer at once, or the work that finds it; work gets a thread of its own, a pending answer gets none.
+    def handle(self, request: RelayRequest, caller: EventCaller) -> Answer | PendingAnswer | Execution | None:
+        """Returns the answer, or an execution, which gets a thread of its own, or a pending answer, which gets none.
 
         None closes the connection without an answer, so that the relay asks the one-shot engine.
-        What is given to `defer` is done once the answer has left; it may not raise. `on_slow` is called before
-        anything that takes more than a moment.
         """
 
     def busy_answer(self, request: RelayRequest) -> Answer:
@@ -343,13 +339,13 @@ class IpcServer:
             return self._reply(caller, self._service.busy_answer(request))
         has_slot = True
         try:
-            result = self._service.handle(request, caller.defer, caller.acknowledge)
+            result = self._service.handle(request, caller)
             if isinstance(result, Answer):
                 return self._reply(caller, result)
             if result is None:
                 return False
             caller.acknowledge()
-            if not callable(result):
+            if not isinstance(result, Execution):
                 return self._add_pending(caller, result)
             if inline and self._inline_slots.acquire(blocking=False):
                 try:
@@ -364,21 +360,19 @@ class IpcServer:
                 pool.release(caller)
         return self._reply(caller, self._service.busy_answer(request))
 
-    def _finish(
-        self, work: Callable[[DisconnectSignal], Answer | PendingAnswer | None], caller: ClientConnection
-    ) -> bool:
-        result = work(caller)
+    def _finish(self, execution: Execution, caller: ClientConnection) -> bool:
+        result = execution.run(caller)
         if isinstance(result, Answer):
             caller.send_answer(result)
             return False
         return result is not None and self._add_pending(caller, result)
 
     def _add_pending(self, caller: ClientConnection, answer: PendingAnswer) -> bool:
-        return self._pending.add(caller, answer) or _send(caller, answer.fallback())
+        return self._pending.add(caller, answer) or _send(caller, answer.answer())
 
-    def _resume(self, caller: ClientConnection, job: AnswerJob) -> None:
+    def _resume(self, caller: ClientConnection, answer: PendingAnswer) -> None:
         """Send a pending answer from a thread of the event pool, else from the calling thread."""
-        step = partial(self._guarded, caller, lambda _: _send(caller, job()))
+        step = partial(self._guarded, caller, lambda _: _send(caller, answer.answer()))
         if not (self._event_pool.reserve(caller) and self._event_pool.start(caller, step)):
             step()
             caller.close()

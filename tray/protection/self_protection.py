@@ -14,6 +14,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import PurePath
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -86,11 +87,18 @@ class PageAddress(msgspec.Struct):
     port: int = 0
 
 
+class ConfirmedExceptions(Protocol):
+    """Has the exceptions that a person confirmed: a command such as `hooktray pause`, or a pattern of paths."""
+
+    @property
+    def exceptions(self) -> Sequence[str]: ...
+
+
 class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """`exceptions` are those that a person confirmed: a command such as `hooktray pause`, or a pattern of paths."""
+    """Without `settings` there are no exceptions."""
 
     protected_paths: ProtectedPaths
-    exceptions: Callable[[], Sequence[str]] = tuple
+    settings: ConfirmedExceptions | None = None
     guards: Callable[[], tuple[str, ...]] = tuple  # files that approved hooks run or name, and that are not copied
     page: PageAddress = msgspec.field(default_factory=PageAddress)
 
@@ -178,7 +186,7 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         places = self._places(event)
         folders = dict.fromkeys((event.cwd, *(places.absolute(one, event.cwd) for one in _folders(tool))))
         found = [one for cwd in folders for one in self._check_call(name, replace(event, cwd=cwd), tool, places)]
-        allowed = self.exceptions() if found else ()
+        allowed = self.settings.exceptions if found and self.settings else ()
         return [one for one in found if not any(_is_excepted(one, places.expand_home(word)) for word in allowed)]
 
     def _check_call(self, name: str, event: Event, tool: Tool, places: ProtectedPaths) -> Iterator[ProtectionFinding]:
