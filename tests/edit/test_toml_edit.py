@@ -36,14 +36,14 @@ def test_what_is_appended_is_read_and_removed_again(text: str) -> None:
     assert connected.startswith(text.encode())
     if "'''" in text:
         return  # a header within a text of several lines: it is refused, below
-    rest = remove(connected, "f", "hooks", lambda table: "exec" in str(table["command"]))
+    rest = remove(connected, "f", "hooks", found[-2:])
     assert rest.decode().rstrip("\r\n") == text.rstrip("\r\n")
 
 
 def test_the_comments_around_a_removed_table_stay() -> None:
     text = USERS.replace("[[hooks]]\n'''", "x\n'''")
 
-    rest = remove(text.encode(), "f", "hooks", lambda table: True).decode()
+    rest = remove(text.encode(), "f", "hooks", tables(text.encode(), "f", "hooks")).decode()
 
     assert rest == text.replace('\n[[hooks]]\nevent = "Stop"    # mine\ncommand = "true"\n', "")
 
@@ -53,7 +53,7 @@ def test_the_comments_around_a_removed_table_stay() -> None:
 )
 def test_what_cannot_be_removed_by_whole_lines_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="cannot be edited without touching the rest"):
-        remove(text.encode(), "f", "hooks", lambda table: True)
+        remove(text.encode(), "f", "hooks", tables(text.encode(), "f", "hooks"))
 
 
 def test_a_list_within_a_line_takes_no_further_table() -> None:

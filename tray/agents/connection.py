@@ -174,11 +174,8 @@ def source_change(site: Site, entry: Mapping[str, Any], *, present: bool) -> Fil
     is_there = entry in items(text, str(path), "sources")
     if is_there == present:
         return None
-    if present:
-        new = append(text, str(path), "sources", [entry])
-    else:
-        new = remove(text, str(path), "sources", lambda item: item == entry)
-    return config_change(site, current, new)
+    edit = append if present else remove
+    return config_change(site, current, edit(text, str(path), "sources", [entry]))
 
 
 def config_change(site: Site, current: FileState, text: bytes) -> FileChange:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
@@ -104,7 +105,7 @@ class Backups:
                 document = json.loads(text)
                 if document["agent"] == agent:
                     found.append(_parse(document))
-        return sorted(found, key=lambda backup: backup.path)
+        return sorted(found, key=attrgetter("path"))
 
     def begin(self, agent: str, changes: Sequence[FileChange]) -> None:
         """Note what will be written, before it is."""

@@ -148,7 +148,7 @@ def _draft_prefix(path: Path) -> str:
 
 def remove_folders(folders: Sequence[Path]) -> None:
     """The innermost first; one that holds something stays."""
-    for folder in sorted(folders, key=lambda one: len(one.parts), reverse=True):
+    for folder in sorted(folders, reverse=True):
         with contextlib.suppress(OSError):
             folder.rmdir()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
+from operator import itemgetter
 
 Edit = tuple[int, int, list[bytes]]  # the lines from, up to, and what is there instead
 PIECE = re.compile(rb"[^][{},]*+[][{},]?+\s*+")  # of JSON in one line
@@ -16,9 +17,7 @@ def merge(base: bytes, one: bytes, other: bytes) -> bytes | None:
     A text of one line is compared by its pieces.
     """
     lines = _split(base, base)
-    edits = sorted(
-        (*_edits(lines, _split(base, one)), *_edits(lines, _split(base, other))), key=lambda edit: edit[:2]
-    )
+    edits = sorted((*_edits(lines, _split(base, one)), *_edits(lines, _split(base, other))), key=itemgetter(0, 1))
     merged: list[bytes] = []
     at = 0
     for begin, end, new in edits:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tray.errors import ConfigError
 
@@ -56,16 +56,16 @@ def remove(
     text: bytes,
     path: str,
     key: str,
-    predicate: Callable[[Mapping[str, object]], bool],
+    unwanted: Sequence[Mapping[str, object]],
     *,
     keeps_comments: bool = False,
 ) -> bytes:
-    """Returns the text without the tables that the predicate is true for, and without the blank line before each.
+    """Returns the text without these tables, and without the blank line before each.
 
     With `keeps_comments`, lines that the user wrote into one of our tables stay.
     """
     found = tables(text, path, key)
-    removed = {index for index, table in enumerate(found) if predicate(table)}
+    removed = {index for index, table in enumerate(found) if table in unwanted}
     if not removed:
         return text
     lines = text.decode().splitlines(keepends=True)

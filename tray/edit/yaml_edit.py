@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 import yaml
@@ -92,7 +92,7 @@ def _append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
     return _checked(text, bom + encoded, path, key, [*existing, *map(_value_of, new)])
 
 
-def verbatim_items(text: bytes, key: str, predicate: Callable[[object], bool]) -> list[VerbatimItem]:
+def verbatim_items(text: bytes, key: str, wanted: Sequence[object]) -> list[VerbatimItem]:
     """The items that are wanted, as they are written there; of a readable text only."""
     source, _bom, _newline = _decoded(text)
     found = _value(_root(source, key), key)
@@ -100,7 +100,7 @@ def verbatim_items(text: bytes, key: str, predicate: Callable[[object], bool]) -
         return []
     existing = items(text, key, key)
     both = zip(existing, found.value, strict=True)
-    return [VerbatimItem(item, tuple(_lines(source, found, node))) for item, node in both if predicate(item)]
+    return [VerbatimItem(item, tuple(_lines(source, found, node))) for item, node in both if item in wanted]
 
 
 def _lines(source: str, sequence: yaml.SequenceNode, node: yaml.Node) -> Iterator[str]:
@@ -119,10 +119,8 @@ def _value_of(item: Item) -> object:
     return item.value if isinstance(item, VerbatimItem) else item
 
 
-def remove(
-    text: bytes, path: str, key: str, predicate: Callable[[object], bool], *, keeps_comments: bool = False
-) -> bytes:
-    """Returns the text without our items. A list of our items only is removed, unless it has a comment.
+def remove(text: bytes, path: str, key: str, unwanted: Sequence[object], *, keeps_comments: bool = False) -> bytes:
+    """Returns the text without these items. A list of nothing else is removed, unless it has a comment.
 
     With `keeps_comments`, lines that the user wrote into one of our items stay.
     """
@@ -130,7 +128,7 @@ def remove(
     source, bom, _newline = _decoded(text)
     root = _root(source, path)
     node = _value(root, key)
-    removed = [index for index, item in enumerate(existing) if predicate(item)]
+    removed = [index for index, item in enumerate(existing) if item in unwanted]
     if not removed or not isinstance(node, yaml.SequenceNode):
         return text
     cuts = _flow_cuts(source, node, removed) if node.flow_style else [_cut(source, node, at) for at in removed]
@@ -144,7 +142,7 @@ def remove(
     is_only = max(end for _, end in cuts) == len(source) and not source.endswith("\n")
     source = _without(source, cuts)
     source = re.sub(r"\r?\n\Z", "", source) if is_only else source
-    return _checked(text, bom + source.encode(), path, key, [item for item in existing if not predicate(item)])
+    return _checked(text, bom + source.encode(), path, key, [item for item in existing if item not in unwanted])
 
 
 def _ended(block: str, newline: str, is_open: bool) -> str:

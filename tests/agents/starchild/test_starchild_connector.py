@@ -185,7 +185,7 @@ def test_a_list_in_yaml_takes_an_item_and_gives_it_back(name: str) -> None:
     item = {"event": "on_stop", "command": "ours: # '\"\\ é"}
 
     taken = append(text, "f", "hooks", [item])
-    back = remove(taken, "f", "hooks", lambda one: one == item)
+    back = remove(taken, "f", "hooks", [item])
 
     assert settings(taken)["hooks"][-1] == item
     assert (settings(back).get("hooks") or []) == (settings(text).get("hooks") or [])

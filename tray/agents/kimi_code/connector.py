@@ -91,7 +91,8 @@ def add(site: Site, text: bytes, path: Path) -> bytes:
 
 def strip(text: bytes, path: Path) -> bytes:
     """The text without any table of ours."""
-    return toml_edit.remove(text, str(path), KEY, lambda table: parse_table(table) is not None, keeps_comments=True)
+    ours = [table for table in toml_edit.tables(text, str(path), KEY) if parse_table(table)]
+    return toml_edit.remove(text, str(path), KEY, ours, keeps_comments=True)
 
 
 def parse_table(table: Mapping[str, Any]) -> relay_command.RelayCommand | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +24,7 @@ def extract(_site: Site, text: bytes, path: Path, import_path: Path, problem: Fi
     }
     moved = [index for index in own if not reasons[index]]
     goes = "\n".join(toml_edit.block(text, str(path), KEY, index) for index in moved)
-    moving = [hooks[index] for index in moved]
-
-    def moves(table: Mapping[str, Any]) -> bool:
-        return table in moving
-
-    stays = toml_edit.remove(text, str(path), KEY, moves)
+    stays = toml_edit.remove(text, str(path), KEY, [hooks[index] for index in moved])
     return stays, goes.encode(), len(moved), [reason for reason in reasons.values() if reason]
 
 

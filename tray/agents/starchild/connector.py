@@ -168,7 +168,8 @@ def add(site: Site, text: bytes, path: Path) -> bytes:
 
 def strip(text: bytes, path: Path) -> bytes:
     """The text without any entry of ours."""
-    return remove(text, str(path), "hooks", lambda entry: parse_entry(entry) is not None, keeps_comments=True)
+    ours = [entry for entry in items(text, str(path), "hooks") if parse_entry(entry)]
+    return remove(text, str(path), "hooks", ours, keeps_comments=True)
 
 
 def parse_entry(entry: Any) -> tuple[str, relay_command.RelayCommand] | None:

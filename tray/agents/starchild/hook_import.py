@@ -35,8 +35,8 @@ def extract(site: Site, text: bytes, path: Path, import_path: Path, problem: Fin
     folder = str(workspace(site))
     reasons = [_stay_reason(entry, folder, import_path, problem) for entry in entries]
     moved = [entry for entry, reason in zip(entries, reasons, strict=True) if not reason]
-    stays = remove(text, str(path), "hooks", lambda entry: entry in moved)
-    imported = verbatim_items(text, "hooks", lambda entry: entry in moved)
+    stays = remove(text, str(path), "hooks", moved)
+    imported = verbatim_items(text, "hooks", moved)
     head = f"{WORKSPACE}: {json.dumps(folder, ensure_ascii=False)}\n"
     goes = append(head.encode(), str(import_path), "hooks", imported)
     return stays, goes, len(moved), [reason for reason in reasons if reason]
@@ -44,8 +44,8 @@ def extract(site: Site, text: bytes, path: Path, import_path: Path, problem: Fin
 
 def restore(text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
     """The settings with every imported entry behind those that are there."""
-    items(imported, str(import_path), "hooks")  # its error names the place that cannot be read
-    return append(text, str(path), "hooks", verbatim_items(imported, "hooks", lambda entry: True))
+    moved = items(imported, str(import_path), "hooks")  # its error names the place that cannot be read
+    return append(text, str(path), "hooks", verbatim_items(imported, "hooks", moved))
 
 
 def _stay_reason(entry: Any, folder: str, import_path: Path, problem: FindProblem) -> str:

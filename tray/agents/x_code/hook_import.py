@@ -68,7 +68,7 @@ def undo_import(site: Site) -> Plan:
     is_as_written = backup and backup.is_as_written(settings)
     after = before if is_as_written else _on(settings, path, list(plugins), before)
     entries = [_entry(folder) for folder in plugins.values()]
-    text = remove(_sources(site), str(site.paths.config), "sources", lambda entry: entry in entries)
+    text = remove(_sources(site), str(site.paths.config), "sources", entries)
     change = FileChange(path=path, before=settings, after=after, display_path=display_path)
     changes = [] if after == settings else [change]
     return Plan(changes=(*changes, _sources_change(site, text)), notes=(connector.RESTART_HINT,))
