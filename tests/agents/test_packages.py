@@ -6,13 +6,13 @@ import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pytest
 from agents.packaged import CALL, PINE, write_package
 
-from tray.agents import protocol, recognition, relay_table
+from tray.agents import protocol, recognition, registry, relay_table
 from tray.agents.agent import Agent
 from tray.agents.packages import PackagedAgents, entry_points, packaged_agents
 from tray.agents.registry import AGENTS, BUILT_IN, RECOGNISED, RESERVED, UNKNOWN, SupportedAgents
@@ -23,6 +23,7 @@ from tray.model.event import EventKind, RelayRequest
 
 NUMBERS = itertools.count()
 FAILURES = ("fail", "sys.exit")
+NO_PACKAGES = PackagedAgents()
 TWICE = "another package has an agent with this id"
 
 
@@ -99,25 +100,35 @@ def failure() -> str:
 # ---- the table
 
 
-def never_found() -> PackagedAgents:
-    raise AssertionError("packages were looked for")
+class FoundPackages:
+    """Stands in for the search for packages, and counts the searches."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, found: PackagedAgents = NO_PACKAGES) -> None:
+        self.found = found
+        self.searches = 0
+        monkeypatch.setattr(registry, "packaged_agents", self.search)
+
+    def search(self, reserved: Collection[str]) -> PackagedAgents:
+        self.searches += 1
+        return self.found
 
 
-def test_looking_up_a_built_in_agent_does_not_search_for_packages() -> None:
-    agents = SupportedAgents(BUILT_IN, never_found)
+def test_looking_up_a_built_in_agent_does_not_search_for_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    packages = FoundPackages(monkeypatch)
+    agents = SupportedAgents(BUILT_IN)
 
     assert [agents[id].id for id in BUILT_IN] == list(BUILT_IN)
     assert all(id in agents and not agents.package(id) for id in BUILT_IN)
     for id in (*RECOGNISED, UNKNOWN):
         assert id not in agents
         assert agents.get(id) is None
+    assert packages.searches == 0
 
 
-def test_agents_of_packages_come_after_the_built_in_ones(site: Path) -> None:
+def test_agents_of_packages_come_after_the_built_in_ones(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pine = good(site)
-    agents = SupportedAgents(
-        BUILT_IN, lambda: PackagedAgents(agents={"pine": pine}, packages={"pine": "hooktray-pine 1.0"})
-    )
+    FoundPackages(monkeypatch, PackagedAgents(agents={"pine": pine}, packages={"pine": "hooktray-pine 1.0"}))
+    agents = SupportedAgents(BUILT_IN)
 
     assert list(agents) == [*BUILT_IN, "pine"]
     assert len(agents) == len(BUILT_IN) + 1
@@ -129,19 +140,14 @@ def test_agents_of_packages_come_after_the_built_in_ones(site: Path) -> None:
     assert list(agents.built_in) == list(BUILT_IN)
 
 
-def test_packages_are_searched_once() -> None:
-    calls = []
-
-    def find() -> PackagedAgents:
-        calls.append(1)
-        return PackagedAgents()
-
-    agents = SupportedAgents(BUILT_IN, find)
+def test_packages_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    packages = FoundPackages(monkeypatch)
+    agents = SupportedAgents(BUILT_IN)
     for _ in range(3):
         assert "oak" not in agents
         assert list(agents.values())
 
-    assert calls == [1]
+    assert packages.searches == 1
 
 
 def test_finding_packages_does_not_import_the_slow_library() -> None:

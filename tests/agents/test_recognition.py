@@ -290,7 +290,8 @@ class Shuffled(SupportedAgents):
     """The same agents in another order."""
 
     def __init__(self, order: list[str]) -> None:
-        super().__init__({id: BUILT_IN[id] for id in order}, PackagedAgents)
+        super().__init__({id: BUILT_IN[id] for id in order})
+        self.__dict__["_packaged"] = PackagedAgents()
 
 
 @every(("agent", "event", "payload"), UNCLAIMED, ids=[f"{agent} {event}" for agent, event, _ in UNCLAIMED])

@@ -19,7 +19,7 @@ Only keys at the top level of a payload count: a model or a user wrote what is b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 
 import msgspec
@@ -71,12 +71,12 @@ def recognise(via_agent: str, event: str, payload: Payload, environment: Variabl
     if sender and not (sender.marks.yields and _is_certain(payload, environment)):
         return None if sender.id == via_agent else _recognised(sender, via_agent, event, payload)
     known = AGENTS.find(via_agent)
-    if known is None or _has_mark(known, known.marks.is_alike, payload):
+    if known is None or _is_alike(known, payload):
         return None
     if known.marks.is_certain(payload, environment):  # a package has no such mark
         return None
     for other in AGENTS.values():
-        if not other.marks.shares_shape and _has_mark(other, other.marks.is_alike, payload):
+        if not other.marks.shares_shape and _is_alike(other, payload):
             return _recognised(other, via_agent, event, payload)
     if marked := _from_environment(environment):
         return _recognised(marked, via_agent, event, payload)
@@ -113,17 +113,20 @@ def _sender(payload: Payload) -> KnownAgent | None:
         found.update(marks.by_key[key])
     transcript = str(payload.get("transcript_path"))
     found.update(id for word, id in marks.by_transcript.items() if word in transcript)
-    for id in sorted(found, key=lambda id: (id in AGENTS.packages, id)):
+    for _, id in sorted((id in AGENTS.packages, id) for id in found):
         agent = UNSUPPORTED[id] if id in UNSUPPORTED else AGENTS[id]
-        if _has_mark(agent, agent.marks.is_sender, payload):
-            return agent
+        try:
+            if agent.marks.is_sender(payload):
+                return agent
+        except PACKAGE_ERRORS as error:
+            AGENTS.failure(agent.id, "marks", error)
     return None
 
 
-def _has_mark(agent: KnownAgent, mark: Callable[[Payload], bool], payload: Payload) -> bool:
+def _is_alike(agent: KnownAgent, payload: Payload) -> bool:
     """Returns False if the package's function fails."""
     try:
-        return mark(payload)
+        return agent.marks.is_alike(payload)
     except PACKAGE_ERRORS as error:
         AGENTS.failure(agent.id, "marks", error)
         return False

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -214,7 +215,7 @@ def _own_refusal(
         else:
             continue
         found.append(refusal)
-    return max(found, key=lambda each: each.verdict, default=None)
+    return max(found, key=attrgetter("verdict"), default=None)
 
 
 def _refusal_in(
@@ -449,10 +450,10 @@ def _objects(text: str) -> Iterator[Found]:
 
 def _decode_faulty(text: str, start: int, end: int) -> tuple[Mapping[str, Any] | None, int]:
     """The object with faults between these places, and where it ends."""
-    body = FAULTS.sub(lambda found: found[1] or "", text[start:end].translate(CURLY_QUOTES))
-    for read in (partial(lenient.loads, python=True), ast.literal_eval):
+    body = FAULTS.sub(r"\1", text[start:end].translate(CURLY_QUOTES))
+    for is_json in (True, False):
         try:
-            value = read(body)
+            value = lenient.loads(body, python=True) if is_json else ast.literal_eval(body)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
         if isinstance(value, dict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 from typing import TypeVar
 
@@ -95,14 +95,13 @@ class AgentTable(Mapping[str, "SomeAgent"]):
 class SupportedAgents(AgentTable[Agent]):
     """The built-in agents, then those of packages. Looking up a built-in agent does not search for packages."""
 
-    def __init__(self, modules: Mapping[str, str], find: Callable[[], PackagedAgents]) -> None:
+    def __init__(self, modules: Mapping[str, str]) -> None:
         super().__init__(modules, Agent)
-        self._find = find
         self.failures: dict[str, AgentError] = {}  # the first failure of each package's agent, by id
 
     @cached_property
     def _packaged(self) -> PackagedAgents:
-        return self._find()
+        return packaged_agents(RESERVED)
 
     def __contains__(self, id: object) -> bool:
         return id in self._modules or (id not in RESERVED and id in self._packaged.agents)
@@ -155,11 +154,7 @@ class SupportedAgents(AgentTable[Agent]):
         return self._packaged.agents[id]
 
 
-def _find_packaged() -> PackagedAgents:
-    return packaged_agents(RESERVED)
-
-
-AGENTS = SupportedAgents(BUILT_IN, _find_packaged)
+AGENTS = SupportedAgents(BUILT_IN)
 UNSUPPORTED = AgentTable(RECOGNISED, KnownAgent)
 
 

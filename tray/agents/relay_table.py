@@ -239,7 +239,8 @@ def _place_rows(agent: str, events: Sequence[str]) -> Iterator[tuple[str, ...]]:
         return tool.name if tool else ""
 
     # An agent may have another key on other events; without a name a guard counts for every tool.
-    for event in sorted(events, key=lambda event: spec(agent, event).kind is not EventKind.TOOL_BEFORE):
+    first = [event for event in events if spec(agent, event).kind is EventKind.TOOL_BEFORE]
+    for event in dict.fromkeys((*first, *events)):
         try:
             payload = wire.mapping(_sample(agent, event))
             tools = [path for path, changed in _probes(payload) if tool_name(event, changed) == PROBE]

@@ -6,6 +6,7 @@ A hook finds the keys of the form that it was registered for: its input has thos
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any
 
 from tray.agents import lenient, outputs, tools, wire
@@ -184,7 +185,7 @@ def _pre_tool_use(event: Event, answer: Mapping[str, Any]) -> HookOutput:
     words = [
         (VERDICTS.get(wire.text(fields, "permissionDecision"), Verdict.ABSTAIN), fields) for fields in (answer, inner)
     ]
-    verdict, fields = max(words, key=lambda each: each[0])
+    verdict, fields = max(words, key=itemgetter(0))
     given = answer.get("modifiedArgs", inner.get("updatedInput"))
     rewrite = None
     if event.tool is not None and isinstance(given, dict):

@@ -23,7 +23,6 @@ FILE = Path("plugins", "hooktray.js")
 SCOPES = ("user", "project")
 MODE = 0o600
 RELAY_LINE = re.compile(rb"^const RELAY = (\[.*\])$", re.MULTILINE)
-LIMITS_LINE = re.compile(rb"^const LIMITS = \{\}", re.MULTILINE)
 HEAD = b"// Hooktray's plugin for OpenCode"  # how the file begins, whatever was changed behind it
 RESTART_HINT = f"Sessions of {NAME} take it up when they start."
 
@@ -84,8 +83,8 @@ def desired(relay: tuple[str, ...]) -> bytes:
     """All of our file. The time limits are those that our deadlines are derived from."""
     limits = {event: spec.timeout for event, spec in EVENTS.items()}
     text = PLUGIN.read_bytes().replace(b"\r\n", b"\n")
-    text = RELAY_LINE.sub(lambda _: b"const RELAY = " + json.dumps([*relay, ID]).encode(), text)
-    return LIMITS_LINE.sub(lambda _: b"const LIMITS = " + json.dumps(limits).encode(), text)
+    text = text.replace(b"const RELAY = []", b"const RELAY = " + json.dumps([*relay, ID]).encode())
+    return text.replace(b"const LIMITS = {}", b"const LIMITS = " + json.dumps(limits).encode())
 
 
 def _is_ours(state: FileState) -> bool:
