@@ -9,7 +9,7 @@ import pytest
 from approvals.declared import hook
 from house import House
 
-from tray.approvals.checks import blocking_problem_of, describe, problems
+from tray.approvals.checks import ImportCheck, describe, problems
 from tray.approvals.inspection import inspect
 from tray.approvals.review import SectionKind, sections
 
@@ -58,7 +58,7 @@ def test_what_keeps_a_hook_from_working_is_named_with_its_cure(tmp_path: Path, k
     (problem,) = problems(inspect(one))
 
     assert describe(problem).startswith(expected)
-    assert blocking_problem_of(one) == describe(problem)
+    assert ImportCheck().problem(one) == describe(problem)
 
 
 def test_a_hook_that_works_has_nothing_wrong_with_it(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_hook_that_works_has_nothing_wrong_with_it(tmp_path: Path) -> None:
 
 
 def test_a_script_that_is_not_there_cannot_work(tmp_path: Path) -> None:
-    assert "there is no such program" in blocking_problem_of(hook(tmp_path, "./guard"))
+    assert "there is no such program" in ImportCheck().problem(hook(tmp_path, "./guard"))
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash"])

@@ -17,7 +17,7 @@ from every import every
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tray.approvals.checks import blocking_problem_of
+from tray.approvals.checks import ImportCheck
 from tray.approvals.command_resolver import CommandResolver
 from tray.approvals.inspection import read_bundle
 from tray.approvals.shell_hooks import runs, script_of, unseen_words
@@ -220,7 +220,7 @@ def test_the_users_own_hooks_run_no_file_of_a_project(project: Path, tmp_path: P
     for one in (in_settings, in_yaml, in_plugin):
         with pytest.raises(HooktrayError, match="each project would bring its own program"):
             read_bundle(one)
-    assert "each project would bring its own program" in blocking_problem_of(in_settings)  # so it is not imported
+    assert "each project would bring its own program" in ImportCheck().problem(in_settings)  # so it is not imported
     assert run([SHELL, "-c", line], project) == "approved"  # this is how a shell would run it
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from house import House
 
-from tray.approvals.checks import blocking_problem_of
+from tray.approvals.checks import ImportCheck
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the first line of a script")
 SCRIPT = "import ownwords\nimport sys\nsys.stderr.write(ownwords.REASON)\nsys.exit(2)\n"
@@ -37,7 +37,7 @@ def declare(house: House, *, approved: bool = True, **keys: Any) -> str:
     script.write_text(f"#!{interpreter()}\n{SCRIPT}")
     script.chmod(0o755)
     house.hook("guard", on="tool_before", approved=approved, command="./guard.py", **keys)
-    return blocking_problem_of(house.state("guard").hook)
+    return ImportCheck().problem(house.state("guard").hook)
 
 
 def test_the_problem_names_the_users_own_packages_and_the_cure(house: House) -> None:

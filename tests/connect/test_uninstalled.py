@@ -17,8 +17,9 @@ from tray.agents.claude_code.connector import CONNECTOR
 from tray.agents.codex.connector import CONNECTOR as CODEX
 from tray.agents.connection import Site
 from tray.agents.registry import AGENTS
+from tray.agents.settings_import import SettingsConnector
 from tray.agents.shelley import connector as shelley_connector
-from tray.agents.starchild import connector as starchild_connector
+from tray.agents.starchild.connector import CONNECTOR as STARCHILD
 from tray.agents.x_code import connector as x_code_connector
 from tray.strict.yaml_reader import load_yaml
 
@@ -47,8 +48,8 @@ def where(agent: str, site: Site) -> Path:
         return site.home / ".kimi-code" / "config.toml"
     if agent in FOLDERS:
         return site.home / FOLDERS[agent] / "settings.json"
-    shaped = {"claude-code": CONNECTOR, "codex": CODEX}
-    return shaped[agent].settings_path(site) if agent in shaped else starchild_connector.settings_path(site)
+    connectors: dict[str, SettingsConnector] = {"claude-code": CONNECTOR, "codex": CODEX, "starchild": STARCHILD}
+    return connectors[agent].settings_path(site)
 
 
 @pytest.mark.parametrize("agent", HOSTS)

@@ -17,7 +17,7 @@ from house import PRE_TOOL_USE
 from live import Live
 
 from tray.agents.connection import Site
-from tray.approvals.checks import blocking_problem_of
+from tray.approvals.checks import ImportCheck
 from tray.approvals.review import review
 from tray.connect import apply_connect, hook_import
 from tray.engine.catalogs import build_catalog
@@ -137,7 +137,7 @@ class Project:
         apply_connect(
             site,
             "claude-code",
-            hook_import.import_hooks(site, "claude-code", blocking_problem_of),
+            hook_import.import_hooks(site, "claude-code", ImportCheck()),
         )
 
     def verdict(self, line: str) -> str:

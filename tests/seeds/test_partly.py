@@ -8,7 +8,7 @@ from connect.sites import NOTHING_ARRIVED
 from seeds.product import SCRIPTS, Product
 
 from tray.agents.connection import Site
-from tray.approvals.checks import blocking_problem_of
+from tray.approvals.checks import ImportCheck
 from tray.connect import apply_connect, connectors
 from tray.connect.hook_import import import_hooks
 from tray.doctor.agent_sites import site
@@ -86,7 +86,7 @@ def test_the_starchild_seeds_own_example_can_be_imported_with_its_relative_path(
     text = "hooks:\n  - event: pre_tool_call\n    matcher: rm -rf\n    command: ./extensions/block.sh\n"
     file = product.write("workspace/config/shell_hooks.yaml", text, 0o644)
     place = site(product.paths, product.home, scope="user")
-    apply_connect(place, "starchild", import_hooks(place, "starchild", blocking_problem_of))
+    apply_connect(place, "starchild", import_hooks(place, "starchild", ImportCheck()))
     product.start()
 
     answer = product.answer(

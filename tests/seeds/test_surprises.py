@@ -11,7 +11,7 @@ from hosts import claude_code
 from seeds.product import Product
 
 from tray.agents.registry import AGENTS
-from tray.approvals.checks import blocking_problem_of
+from tray.approvals.checks import ImportCheck
 from tray.connect import apply_connect, connectors
 from tray.connect.hook_import import import_hooks
 from tray.doctor.agent_sites import site
@@ -125,7 +125,7 @@ def test_a_hook_of_a_source_runs_once_although_it_is_imported_afterwards(product
     product.claude("PreToolUse", {"command": counting(product)}).start()
     connect(product)
     place = site(product.paths, product.home, scope="user")
-    apply_connect(place, "claude-code", import_hooks(place, "claude-code", blocking_problem_of))
+    apply_connect(place, "claude-code", import_hooks(place, "claude-code", ImportCheck()))
     wait(lambda: "pending" in states(product), what="the imported hook waits")
     product.approve()
     before = runs(product)

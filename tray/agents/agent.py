@@ -15,7 +15,7 @@ from tray.model.event import Capability, Event, EventSpec, FormFormat, RelayRequ
 from tray.model.hook import Match
 
 if TYPE_CHECKING:  # a connector and a reader are imported when they are first used
-    from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
+    from tray.agents.connection import EntryContent, HookCheck, Plan, RelayEntry, Site
     from tray.agents.native_runs import RunsOwn
     from tray.edit.file_changes import FileState
     from tray.reading.entries import SourceHooks
@@ -86,7 +86,7 @@ class HookReader(Protocol):
 class HookImporter(Protocol):
     """Plans how the user's own hooks move from an agent's settings to Hooktray, and back."""
 
-    def import_hooks(self, site: Site, problem: FindProblem) -> Plan: ...
+    def import_hooks(self, site: Site, check: HookCheck) -> Plan: ...
     def undo_import(self, site: Site) -> Plan: ...
     def has_imported(self, site: Site) -> bool: ...
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -18,9 +18,7 @@ from tray.errors import HooktrayError
 from tray.model.hook import Hook
 from tray.paths import Paths
 
-Transform = Callable[[bytes], bytes]
 Extracted = tuple[bytes, bytes, int, list[str]]  # what stays, what goes, how many hooks go, why each other stays
-FindProblem = Callable[[Hook], str]  # why a hook could not run below us; "" when it can
 PROBE_EVENT = "HooktrayProbe"  # an event that no hook is for
 
 
@@ -49,6 +47,24 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
         """A configuration folder of an agent's: from the environment, else below the user's home."""
         named = self.environment.get(variable, "")
         return self.cwd / named if named else self.home.joinpath(*usual)
+
+
+class HookCheck(Protocol):
+    """Finds why Hooktray could not run a hook; "" when it can."""
+
+    def problem(self, hook: Hook) -> str: ...
+
+
+class EntryText(Protocol):
+    """Our entries in the text of one kind of settings file.
+
+    `create` returns the text of a new file, `add` the text with our entries as they are today, and `strip` the text
+    without any of them.
+    """
+
+    def create(self, site: Site, path: Path) -> bytes: ...
+    def add(self, site: Site, text: bytes, path: Path) -> bytes: ...
+    def strip(self, text: bytes, path: Path) -> bytes: ...
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,37 +103,34 @@ def other_files(site: Site, agent: str, own: Path) -> tuple[Path, ...]:
     return tuple(path for path in backups if path != resolve_links(own) and path.is_file())
 
 
-def connect_change(
-    site: Site, path: Path, create: Callable[[], bytes], add: Transform, strip: Transform
-) -> FileChange | None:
+def connect_change(site: Site, path: Path, entries: EntryText) -> FileChange | None:
     """Returns the change of `_connect_change`. Raises HooktrayError if settings cannot hold a path of Hooktray's."""
     try:
-        return _connect_change(site, path, create, add, strip)
+        return _connect_change(site, path, entries)
     except UnicodeEncodeError as error:
         what = f"{path}: the path of the relay is not UTF-8, which settings of agents have to be"
         raise HooktrayError(what, hint="use a folder with another name: hooktray --home DIR connect") from error
 
 
-def _connect_change(
-    site: Site, path: Path, create: Callable[[], bytes], add: Transform, strip: Transform
-) -> FileChange | None:
-    """The change that `add` makes to a settings file; None when the file needs none.
+def _connect_change(site: Site, path: Path, entries: EntryText) -> FileChange | None:
+    """The change that adds our entries to a settings file; None when the file needs none.
 
     If only our entries differ from what we wrote, the file gets exactly the bytes that we wrote.
     """
     real = resolve_links(path)
     current = stripped = read_state(real)
     if isinstance(current, File) and not is_blank(current.text):
-        text, mode, rest = add(current.text), current.mode, strip(current.text)
+        text, mode = entries.add(site, current.text, path), current.mode
+        rest = entries.strip(current.text, path)
         stripped = current if rest == current.text else File(text=rest, mode=mode)
         backup = site.backups.get(real)
-        if text != current.text and backup and (written := _as_written(backup, text, add, strip)):
+        if text != current.text and backup and (written := _as_written(site, path, backup, text, entries)):
             after = replace(written, mode=mode)
             return FileChange(
                 path=real, before=current, after=after, origin=backup.before, moved=backup.moved, display_path=path
             )
     else:
-        text, mode = create(), current.mode if isinstance(current, File) else 0o600
+        text, mode = entries.create(site, path), current.mode if isinstance(current, File) else 0o600
     after = File(text=text, mode=mode)
     if after == current:
         return None
@@ -126,15 +139,15 @@ def _connect_change(
     return FileChange(path=real, before=current, after=after, origin=origin, moved=moved, display_path=path)
 
 
-def _as_written(backup: Backup, text: bytes, add: Transform, strip: Transform) -> File | None:
+def _as_written(site: Site, path: Path, backup: Backup, text: bytes, entries: EntryText) -> File | None:
     """The file as we wrote it, if `text` differs from it in our entries only, and they are those of today."""
     written = backup.after
-    if not isinstance(written, File) or add(written.text) != written.text:
+    if not isinstance(written, File) or entries.add(site, written.text, path) != written.text:
         return None
-    return written if strip(written.text) == strip(text) else None
+    return written if entries.strip(written.text, path) == entries.strip(text, path) else None
 
 
-def disconnect_change(site: Site, agent: str, path: Path, strip: Transform) -> FileChange | None:
+def disconnect_change(site: Site, agent: str, path: Path, entries: EntryText) -> FileChange | None:
     """The change that takes ours out again: the old bytes if nothing was edited since, else without our entries."""
     real = resolve_links(path)
     current = read_state(real)
@@ -144,8 +157,10 @@ def disconnect_change(site: Site, agent: str, path: Path, strip: Transform) -> F
         after: FileState = backup.before
     elif isinstance(current, File) and not is_blank(current.text):
         edited = site.backups.get(real)
-        undone = _undone(edited, current, strip) if edited and edited.agent == agent and not edited.moved else None
-        after = File(text=strip(current.text) if undone is None else undone, mode=current.mode)
+        undone = None
+        if edited and edited.agent == agent and not edited.moved:
+            undone = _undone(path, edited, current, entries)
+        after = File(text=entries.strip(current.text, path) if undone is None else undone, mode=current.mode)
     else:
         return None
     if after == current:
@@ -155,13 +170,13 @@ def disconnect_change(site: Site, agent: str, path: Path, strip: Transform) -> F
     )
 
 
-def _undone(backup: Backup, current: File, strip: Transform) -> bytes | None:
+def _undone(path: Path, backup: Backup, current: File, entries: EntryText) -> bytes | None:
     """Returns the file before `connect`, with the later edits of the user; None if they overlap with our entries."""
     if not isinstance(backup.before, File) or not isinstance(backup.after, File):
         return None
     text = merge(backup.after.text, backup.before.text, current.text)
     try:
-        return text if text is not None and strip(text) == text else None
+        return text if text is not None and entries.strip(text, path) == text else None
     except HooktrayError:  # the merged text is not a settings file
         return None
 

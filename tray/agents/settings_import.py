@@ -6,34 +6,41 @@ They stay as they were written, in <config>/imported/AGENT/, in a file that hook
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
-from tray.agents.connection import Extracted, FindProblem, Plan, RelayEntry, Site, source_change
+from tray.agents.connection import EntryText, Extracted, HookCheck, Plan, RelayEntry, Site, source_change
 from tray.edit.file_changes import File, FileChange, MovedHooks, read_state, resolve_links
 from tray.edit.json_edit import is_blank
 from tray.errors import HooktrayError
 
 
-class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
-    """Plans the move of one agent's hooks.
+class SettingsConnector(EntryText, Protocol):
+    """The connector of an agent whose hooks and our entries are in one settings file."""
 
-    `extract` returns the text that stays, the text that moves, how many hooks move, and why each other one stays.
-    """
+    def settings_path(self, site: Site) -> Path: ...
+    def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]: ...
+
+
+class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
+    """Plans the move of one agent's hooks. Each agent's importer has `extract` and `restore`."""
 
     agent: str
     file_name: str  # of the imported hooks; as the agent's own file is called
-    settings: Callable[[Site], Path]
-    relay_entries: Callable[[Site], Sequence[RelayEntry]]
-    extract: Callable[[Site, bytes, Path, Path, FindProblem], Extracted]
-    restore: Callable[[bytes, Path, bytes, Path], bytes]
-    add: Callable[[Site, bytes, Path], bytes]  # our lines to a text
-    strip: Callable[[bytes, Path], bytes]  # our lines from a text
-    empty: bytes  # a settings file with nothing in it
+    connector: SettingsConnector
+    empty: bytes = b"{}\n"  # a settings file with nothing in it
+
+    def extract(self, site: Site, text: bytes, path: Path, import_path: Path, check: HookCheck) -> Extracted:
+        """The text that stays, the text that moves, how many hooks move, and why each other one stays."""
+        raise NotImplementedError
+
+    def restore(self, text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
+        """The settings with the imported hooks appended."""
+        raise NotImplementedError
 
     def path(self, site: Site) -> Path:
         """The file with the imported hooks."""
@@ -42,16 +49,16 @@ class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
     def has_imported(self, site: Site) -> bool:
         return self.path(site).exists()
 
-    def import_hooks(self, site: Site, problem: FindProblem) -> Plan:
+    def import_hooks(self, site: Site, check: HookCheck) -> Plan:
         """Move the hooks that Hooktray can run. The others stay in place, and the notes say why."""
         _check_scope(site)
-        destination, display_path = self.path(site), self.settings(site)
+        destination, display_path = self.path(site), self.connector.settings_path(site)
         path = resolve_links(display_path)
         settings, present = read_state(path), read_state(destination)
         source = source_change(site, self._entry(site), present=True)
         text = settings.text if isinstance(settings, File) else b""
         nothing: Extracted = b"", b"", 0, []
-        extracted = nothing if is_blank(text) else self.extract(site, text, path, destination, problem)
+        extracted = nothing if is_blank(text) else self.extract(site, text, path, destination, check)
         stays, goes, moved, reasons = extracted
         # Without the source, an earlier import was not finished: the same hooks, or the rest of the work, go on here.
         if present is not None and source and not moved:
@@ -66,7 +73,7 @@ class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
             raise HooktrayError(f"{path}: no hook in it can be imported", hint=hint)
         after = File(text=stays, mode=settings.mode)
         before = self._without_ours(site, path, settings)
-        origin = self._imported(site, before, path, goes, problem) or self._stripped(after, path)
+        origin = self._imported(site, before, path, goes, check) or self._stripped(after, path)
         changes = [
             FileChange(path=destination, before=present, after=File(text=goes)),
             FileChange(
@@ -91,9 +98,8 @@ class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
             raise HooktrayError(f"{source}: there is nothing to put back", hint=hint)
         # The settings may be those of another folder.
         known = site.backups.of_agent(self.agent)
-        display_path = next(
-            (one.path for one in known if one.moved and one.moved.text == imported.text), self.settings(site)
-        )
+        moved_from = (one.path for one in known if one.moved and one.moved.text == imported.text)
+        display_path = next(moved_from, self.connector.settings_path(site))
         path = resolve_links(display_path)
         changes = [
             self._restored(site, path, display_path, imported.text),
@@ -111,7 +117,7 @@ class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
         if moved and backup and backup.is_as_written(current) and isinstance(moved.before, File):
             origin = moved.before
             is_connected = isinstance(current, File) and self._stripped(current, path) != current
-            after = replace(origin, text=self.add(site, origin.text, path)) if is_connected else origin
+            after = replace(origin, text=self.connector.add(site, origin.text, path)) if is_connected else origin
         else:
             has_text = isinstance(current, File) and not is_blank(current.text)
             found = current if isinstance(current, File) and has_text else File(text=self.empty)
@@ -134,13 +140,13 @@ class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
         before = (backup.moved or backup).before if backup else None
         return before if isinstance(before, File) else self._stripped(settings, path)
 
-    def _imported(self, site: Site, before: File, path: Path, goes: bytes, problem: FindProblem) -> File | None:
+    def _imported(self, site: Site, before: File, path: Path, goes: bytes, check: HookCheck) -> File | None:
         """The file without the moved hooks and without ours; None where these were not the same ones."""
-        stays, same, _, _ = self.extract(site, before.text, path, self.path(site), problem)
+        stays, same, _, _ = self.extract(site, before.text, path, self.path(site), check)
         return replace(before, text=stays) if same == goes else None
 
     def _stripped(self, state: File, path: Path) -> File:
-        return state if is_blank(state.text) else replace(state, text=self.strip(state.text, path))
+        return state if is_blank(state.text) else replace(state, text=self.connector.strip(state.text, path))
 
     def _notes(self, site: Site, moved: int, reasons: Sequence[str]) -> tuple[str, ...]:
         notes = [f"{number} of your hooks stay: {reason}." for reason, number in Counter(reasons).items()]
@@ -149,7 +155,7 @@ class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
             f"{moved} {hooks}; none runs until you have approved it in the tray's menu. Each then runs once on "
             f"a test event; `hooktray import-hooks {self.agent} --undo` puts all of them back."
         )
-        if not self.relay_entries(site):
+        if not self.connector.relay_entries(site):
             notes.append(f"Until `hooktray connect {self.agent}` no event reaches them.")
         return tuple(notes)
 

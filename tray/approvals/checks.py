@@ -12,6 +12,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from tray.approvals.covered_files import ScriptProblem, ScriptProblemKind
 from tray.approvals.entry_points import EntryPoint
 from tray.approvals.inspection import Inspection, entries_of, inspect
@@ -82,16 +84,21 @@ def blocking_problem(inspection: Inspection) -> str:
     return next((describe(problem) for problem in problems(inspection) if problem.certain), "")
 
 
-def blocking_problem_of(hook: Hook, *, has_model: bool = True) -> str:
-    """The same for a hook that was not inspected yet; also why it could not be approved."""
-    if isinstance(hook.action, Prompt) and not has_model:
-        return say("it asks a model, and no `llm:` of hooktray.yaml is confirmed")
-    try:
-        return blocking_problem(inspect(hook))
-    except HooktrayError as error:
-        return ": ".join(filter(None, (error.message, error.hint)))
-    except (OSError, ValueError) as error:
-        return str(error)
+class ImportCheck(msgspec.Struct, frozen=True):
+    """Finds why a hook that is to be imported cannot work or could not be approved."""
+
+    has_model: bool = True  # for hooks that ask one
+
+    def problem(self, hook: Hook) -> str:
+        """The reason and what to do; "" when nothing shows that the hook cannot work."""
+        if isinstance(hook.action, Prompt) and not self.has_model:
+            return say("it asks a model, and no `llm:` of hooktray.yaml is confirmed")
+        try:
+            return blocking_problem(inspect(hook))
+        except HooktrayError as error:
+            return ": ".join(filter(None, (error.message, error.hint)))
+        except (OSError, ValueError) as error:
+            return str(error)
 
 
 def describe(problem: ScriptProblem) -> str:

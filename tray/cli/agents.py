@@ -14,7 +14,7 @@ from msgspec.structs import asdict, replace
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
 from tray.approvals.callers.origin import find_origin
-from tray.approvals.checks import blocking_problem_of
+from tray.approvals.checks import ImportCheck
 from tray.cli import is_confirmed
 from tray.cli.agent_question import AgentQuestion, refuse_agents, show
 from tray.cli.command_line import Argument, Json, Option
@@ -119,8 +119,7 @@ def import_hooks(
         plan = hook_import.undo_import(site, name)
         _apply(name, plan, "put back", partial(apply_disconnect, site, name, plan), dry_run, yes)
         return
-    find_problem = partial(blocking_problem_of, has_model=_has_model(paths))
-    plan = hook_import.import_hooks(site, name, find_problem)
+    plan = hook_import.import_hooks(site, name, ImportCheck(has_model=_has_model(paths)))
     if _apply(name, plan, "imported", partial(apply_connect, site, name, plan), dry_run, yes):
         _connect_imported(paths, name, workspace)
         try_imported(site, name)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from tray.agents.agent import HookImporter
-from tray.agents.connection import FindProblem, Plan, Site
+from tray.agents.connection import HookCheck, Plan, Site
 from tray.agents.registry import AGENTS
 from tray.errors import PACKAGE_ERRORS, HooktrayError
 
 
-def import_hooks(site: Site, agent: str, problem: FindProblem) -> Plan:
+def import_hooks(site: Site, agent: str, check: HookCheck) -> Plan:
     """Move what can run below us; the rest stays where it is, and the notes say why."""
-    return _importer(agent).import_hooks(site, problem)
+    return _importer(agent).import_hooks(site, check)
 
 
 def undo_import(site: Site, agent: str) -> Plan:

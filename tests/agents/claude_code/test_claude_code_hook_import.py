@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from connect.sites import Person, tree
+from connect.sites import NoProblem, Person, tree
 
 from tray.agents.claude_code.hook_import import IMPORTER
 from tray.agents.connection import Plan, Site
@@ -178,7 +178,7 @@ def test_a_hook_that_is_asked_as_it_is_now_moves(person: Person, file: Path, eve
 
 @pytest.mark.parametrize(
     "work",
-    [lambda site, agent: hook_import.import_hooks(site, agent, lambda hook: ""), hook_import.undo_import],
+    [lambda site, agent: hook_import.import_hooks(site, agent, NoProblem()), hook_import.undo_import],
 )
 def test_shelleys_are_moved_by_connecting(person: Person, work: Callable[[Site, str], Plan]) -> None:
     with pytest.raises(HooktrayError, match="not moved by this command") as caught:

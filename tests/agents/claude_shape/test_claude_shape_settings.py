@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from agents.larch import known
-from connect.sites import Person
+from connect.sites import NoProblem, Person
 from msgspec.structs import replace
 
 from tray.agents.agent import Agent
@@ -203,7 +203,7 @@ def test_hooks_move_below_hooktray_and_back(site: Site) -> None:
     with known(file) as agent:
         assert agent.importer
         importer = agent.importer()
-        plan = importer.import_hooks(site, lambda hook: "")
+        plan = importer.import_hooks(site, NoProblem())
         apply_connect(site, "larch", plan)
         left = json.loads(path.read_text())["hooks"]
         (moved,) = read(agent, site.paths.config.parent / "imported" / "larch" / "settings.json").hooks
@@ -225,7 +225,7 @@ def test_nothing_moves_out_of_a_file_that_the_agent_does_not_run(site: Site) -> 
     with known(TOP) as agent:
         assert agent.importer
         with pytest.raises(HooktrayError, match="Larch runs none of its hooks as it stands"):
-            agent.importer().import_hooks(site, lambda hook: "")
+            agent.importer().import_hooks(site, NoProblem())
 
 
 def test_the_settings_file_is_protected_wherever_it_is() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from connect.sites import OTHER_RELAY, RELAY, Person, tree
+from connect.sites import OTHER_RELAY, RELAY, NoProblem, Person, tree
 from msgspec.structs import replace
 
 from tray.agents.opencode import connector
@@ -111,6 +111,6 @@ def test_a_plugin_that_was_deleted_is_found_and_put_back(person: Person) -> None
 def test_it_has_no_hook_files_and_says_so(person: Person) -> None:
     assert AGENTS["opencode"].reader is None
     with pytest.raises(HooktrayError) as caught:
-        hook_import.import_hooks(person.site, "opencode", lambda _: "")
+        hook_import.import_hooks(person.site, "opencode", NoProblem())
 
     assert caught.value.hint == "OpenCode has no hook files: plugins run inside it"

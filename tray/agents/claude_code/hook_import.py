@@ -18,4 +18,4 @@ class WatchedFilesImport(GroupImport, frozen=True):
         return "from their matcher Claude Code knows which files to watch" if is_watching else ""
 
 
-IMPORTER = WatchedFilesImport(CONNECTOR, READER).importer()
+IMPORTER = WatchedFilesImport.of(CONNECTOR, READER)

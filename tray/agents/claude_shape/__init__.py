@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tray.agents import wire
 from tray.agents.agent import (
     Agent,
@@ -57,6 +59,7 @@ def claude_shaped(
 
     `protected` are files besides the settings file. A value that is left out follows from `shape` and `file`.
     """
+    parts = LazyParts(shape, file, name)
     return Agent(
         id=shape.agent,
         name=name,
@@ -79,28 +82,33 @@ def claude_shaped(
         path_words=file.path_words,
         unconnected_events=frozenset(file.unconnected_events),
         runs_own=part("tray.agents.native_runs:in_file"),
-        connector=lambda: _connector(shape, file, name),
-        reader=lambda: _reader(shape, file, name),
-        importer=lambda: _importer(shape, file, name),
+        connector=parts.connector,
+        reader=parts.reader,
+        importer=parts.importer,
     )
 
 
-def _connector(shape: ClaudeShape, file: SettingsFile, name: str) -> ShapedConnector:
-    from tray.agents.claude_shape.connector import ShapedConnector
+class LazyParts(msgspec.Struct, frozen=True):
+    """Makes the parts of an agent whose modules are imported when they are first used."""
 
-    return ShapedConnector(shape, file, name)
+    shape: ClaudeShape
+    file: SettingsFile
+    name: str
 
+    def connector(self) -> ShapedConnector:
+        from tray.agents.claude_shape.connector import ShapedConnector
 
-def _reader(shape: ClaudeShape, file: SettingsFile, name: str) -> ShapedReader:
-    from tray.agents.claude_shape.settings_hooks import ShapedReader
+        return ShapedConnector(self.shape, self.file, self.name)
 
-    return ShapedReader(shape, file, name)
+    def reader(self) -> ShapedReader:
+        from tray.agents.claude_shape.settings_hooks import ShapedReader
 
+        return ShapedReader(self.shape, self.file, self.name)
 
-def _importer(shape: ClaudeShape, file: SettingsFile, name: str) -> HookImporter:
-    from tray.agents.claude_shape.hook_import import GroupImport
+    def importer(self) -> HookImporter:
+        from tray.agents.claude_shape.hook_import import GroupImport
 
-    return GroupImport(_connector(shape, file, name), _reader(shape, file, name)).importer()
+        return GroupImport.of(self.connector(), self.reader())
 
 
 def shaped_marks(shape: ClaudeShape) -> Marks:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ from tray.agents.connection import (
     disconnect_change,
     read_or_empty,
 )
-from tray.edit.file_changes import File, FileChange, FileState, resolve_links
+from tray.edit.file_changes import File, FileState, resolve_links
 from tray.edit.json_edit import JsonText, TextEdit, is_blank, new_document
 
 
@@ -63,25 +62,10 @@ class ShapedConnector(msgspec.Struct, frozen=True):
         return self.folder(site).is_dir()
 
     def connect(self, site: Site) -> Plan:
-        paths, groups = self.settings_paths(site), self.desired_groups(site.relay)
-        changes = [self._edited(site, path, groups) for path in paths]
+        paths = self.settings_paths(site)
+        changes = [connect_change(site, path, self) for path in paths]
         problems = tuple(filter(None, map(self.comment_problem, paths)))
         return Plan(changes=tuple(filter(None, changes)), notes=problems or (self.file.restart_hint,))
-
-    def _edited(self, site: Site, path: Path, groups: Mapping[str, Any]) -> FileChange | None:
-        key, is_switched_on, needed = self.file.key, self._was_on(site, path), self._needed(site, groups)
-
-        def add(text: bytes) -> bytes:
-            text = self._without_switch(text, str(path)) if is_switched_on else text
-            return self.add(site, text, path)
-
-        return connect_change(
-            site,
-            path,
-            lambda: new_document({**self.file.head, **({key: needed} if key else needed)}),
-            add,
-            lambda text: self.strip(text, path),
-        )
 
     def _was_on(self, site: Site, path: Path) -> bool:
         """Whether the file did not turn hooks off when we wrote it: a switch that came later goes with `connect`."""
@@ -95,8 +79,6 @@ class ShapedConnector(msgspec.Struct, frozen=True):
         return self.file.is_off(JsonText(text, path).value)
 
     def _without_switch(self, text: bytes, path: str) -> bytes:
-        if not self._is_off(text, path):
-            return text
         document = JsonText(text, path)
         *outer, switch = self.file.off_switch.split(".")
         inside = document.root
@@ -107,8 +89,7 @@ class ShapedConnector(msgspec.Struct, frozen=True):
         return document.apply(document.remove(inside, [span] if span else []))
 
     def disconnect(self, site: Site) -> Plan:
-        paths = self.settings_paths(site)
-        changes = [disconnect_change(site, self.shape.agent, path, partial(self.strip, path=path)) for path in paths]
+        changes = [disconnect_change(site, self.shape.agent, path, self) for path in self.settings_paths(site)]
         return Plan(changes=tuple(filter(None, changes)))
 
     def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
@@ -185,8 +166,15 @@ class ShapedConnector(msgspec.Struct, frozen=True):
             return {"command": program, "args": rest}
         return {"command": relay_command.shell_line(words)}
 
+    def create(self, site: Site, path: Path) -> bytes:
+        """The text of a new settings file."""
+        groups, key = self._needed(site, self.desired_groups(site.relay)), self.file.key
+        return new_document({**self.file.head, **({key: groups} if key else groups)})
+
     def add(self, site: Site, text: bytes, path: Path) -> bytes:
         """The text with our groups, updated in their place."""
+        if self._is_off(text, str(path)) and self._was_on(site, path):
+            text = self._without_switch(text, str(path))
         groups = self.desired_groups(site.relay)
         return self._add(self._upgrade(text, str(path), groups), str(path), self._needed(site, groups))
 

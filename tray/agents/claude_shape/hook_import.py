@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import Any, Self
 
 from tray.agents.claude_shape.connector import ShapedConnector
 from tray.agents.claude_shape.settings_hooks import ShapedReader
 from tray.agents.claude_shape.settings_text import add_groups, handlers, parse_handler, remove_handlers
-from tray.agents.connection import Extracted, FindProblem, Site
+from tray.agents.connection import Extracted, HookCheck, Site
 from tray.agents.settings_import import SettingsImporter
 from tray.edit.json_edit import OBJECT_HINT, JsonText, RawJson
 from tray.errors import HooktrayError
@@ -21,26 +19,19 @@ from tray.model.hook import AsyncMode, Hook
 UNSUPPORTED = "Hooktray cannot run them there"
 
 
-class GroupImport(msgspec.Struct, frozen=True):
+class GroupImport(SettingsImporter, frozen=True, kw_only=True):
     """Takes groups out of a settings file, and puts them back."""
 
     connector: ShapedConnector
     reader: ShapedReader
 
-    def importer(self) -> SettingsImporter:
-        return SettingsImporter(
-            agent=self.connector.shape.agent,
-            file_name=Path(self.connector.file.name).name,
-            settings=self.connector.settings_path,
-            relay_entries=self.connector.relay_entries,
-            extract=self.extract,
-            restore=self.restore,
-            add=self.connector.add,
-            strip=self.connector.strip,
-            empty=b"{}\n",
-        )
+    @classmethod
+    def of(cls, connector: ShapedConnector, reader: ShapedReader) -> Self:
+        """The importer of the connector's settings file."""
+        name = Path(connector.file.name).name
+        return cls(agent=connector.shape.agent, file_name=name, connector=connector, reader=reader)
 
-    def extract(self, _site: Site, text: bytes, path: Path, import_path: Path, problem: FindProblem) -> Extracted:
+    def extract(self, site: Site, text: bytes, path: Path, import_path: Path, check: HookCheck) -> Extracted:
         """The text that stays, the text that moves, how many handlers move, and why each other one stays."""
         document, file = JsonText(text, str(path)), self.connector.file
         if not isinstance(document.value, dict):
@@ -48,7 +39,7 @@ class GroupImport(msgspec.Struct, frozen=True):
         if file.is_off(document.value) or (document.first_comment_line and not file.takes_comments):
             hint = "`hooktray agents` says why"
             raise HooktrayError(f"{path}: {self.connector.name} runs none of its hooks as it stands", hint=hint)
-        groups, removed, reasons = self._movable(document, import_path, problem)
+        groups, removed, reasons = self._movable(document, import_path, check)
         goes = add_groups(JsonText(b"{\n}\n", str(import_path)), groups, file.key, is_flat=file.is_flat)
         stays = remove_handlers(document, removed, file.key, is_flat=file.is_flat)
         return stays, goes, len(removed), reasons
@@ -65,7 +56,7 @@ class GroupImport(msgspec.Struct, frozen=True):
         return ""
 
     def _movable(
-        self, document: JsonText, import_path: Path, problem: FindProblem
+        self, document: JsonText, import_path: Path, check: HookCheck
     ) -> tuple[dict[str, list[RawJson]], set[int], list[str]]:
         """Groups that move as a whole, their handlers' numbers, and why each other handler stays."""
         file, agent = self.connector.file, self.connector.shape.agent
@@ -74,14 +65,14 @@ class GroupImport(msgspec.Struct, frozen=True):
         mixed = {each.group for each in spans if parse_handler(each.value, agent)}
         groups = {(each.event.key, each.group): RawJson(document.source(each.group)) for _, each in own}
         reasons = {
-            group: UNSUPPORTED if group[1] in mixed else self._stay_reason(group[0], raw, import_path, problem)
+            group: UNSUPPORTED if group[1] in mixed else self._stay_reason(group[0], raw, import_path, check)
             for group, raw in groups.items()
         }
         removed = {index for index, each in own if not reasons[each.event.key, each.group]}
         staying = [reasons[each.event.key, each.group] for index, each in own if index not in removed]
         return _by_event({group: raw for group, raw in groups.items() if not reasons[group]}), removed, staying
 
-    def _stay_reason(self, event: str, group: RawJson, import_path: Path, problem: FindProblem) -> str:
+    def _stay_reason(self, event: str, group: RawJson, import_path: Path, check: HookCheck) -> str:
         """Why a group stays; "" when Hooktray can run all of its hooks as the agent does, without a warning."""
         if why := self.connector.file.unconnected_events.get(event):
             return f"{event} {why}, so `connect` writes no line of ours there"
@@ -94,7 +85,7 @@ class GroupImport(msgspec.Struct, frozen=True):
         timeout = self.connector.shape.events[event].timeout
         if any(self._outlasts(hook, event) for hook in source.hooks):
             return f"their `timeout` is longer than the {timeout:g} s that our line has on {event}"
-        return next(filter(None, map(problem, source.hooks)), "")
+        return next(filter(None, map(check.problem, source.hooks)), "")
 
     def _outlasts(self, hook: Hook, event: str) -> bool:
         """Whether our answer is due before the hook's time-out. A hook without a waiting agent keeps running."""

@@ -18,7 +18,7 @@ from tray.agents.claude_shape.hook_import import GroupImport
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.settings_hooks import ShapedReader
 from tray.agents.claude_shape.shape import ClaudeShape
-from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
+from tray.agents.connection import EntryContent, HookCheck, Plan, RelayEntry, Site
 from tray.edit.file_changes import FileState
 
 
@@ -75,8 +75,8 @@ class TwoFiles(msgspec.Struct, frozen=True):
     def probe_payload(self, session: str, cwd: str) -> Mapping[str, str]:
         return ShapedConnector(self.shape, self.first, self.name).probe_payload(session, cwd)
 
-    def import_hooks(self, site: Site, problem: FindProblem) -> Plan:
-        return self._importer(site).import_hooks(site, problem)
+    def import_hooks(self, site: Site, check: HookCheck) -> Plan:
+        return self._importer(site).import_hooks(site, check)
 
     def undo_import(self, site: Site) -> Plan:
         return self._importer(site).undo_import(site)
@@ -88,7 +88,7 @@ class TwoFiles(msgspec.Struct, frozen=True):
         """Returns the importer of the file whose hooks run: of the first one if both have hooks."""
         one, other = self._parts(site)
         part = one if one.settings_path(site).exists() else other
-        return GroupImport(part, ShapedReader(self.shape, part.file, self.name)).importer()
+        return GroupImport.of(part, ShapedReader(self.shape, part.file, self.name))
 
 
 def _events(path: Path, file: SettingsFile) -> frozenset[str]:

@@ -46,7 +46,7 @@ def _importer() -> HookImporter:
     from tray.agents.codex.connector import CONNECTOR
     from tray.agents.codex.source import READER
 
-    return GroupImport(CONNECTOR, READER).importer()
+    return GroupImport.of(CONNECTOR, READER)
 
 
 AGENT: Agent = replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tray.agents.connection import FindProblem, Plan, Site, source_change
+from tray.agents.connection import HookCheck, Plan, Site, source_change
 from tray.agents.copilot_cli import connector
 from tray.agents.copilot_cli.events import AGENT, EVENTS, UNCONNECTED_EVENTS
 from tray.agents.copilot_cli.source import parse
@@ -17,7 +17,7 @@ def import_folder(site: Site) -> Path:
     return site.paths.config.parent / "imported" / AGENT
 
 
-def import_hooks(site: Site, problem: FindProblem) -> Plan:
+def import_hooks(site: Site, check: HookCheck) -> Plan:
     """Move the files whose hooks Hooktray can all run. The others stay in place, and the notes say why."""
     _check_scope(site)
     folder = import_folder(site)
@@ -25,7 +25,7 @@ def import_hooks(site: Site, problem: FindProblem) -> Plan:
         hint = f"`hooktray import-hooks {AGENT} --undo` puts them back first"
         raise HooktrayError(f"{folder}: holds hooks that were imported before", hint=hint)
     files = _own_files(site)
-    reasons = {path: _stay_reason(path, folder / path.name, problem) for path in files}
+    reasons = {path: _stay_reason(path, folder / path.name, check) for path in files}
     moved = [path for path, why in reasons.items() if not why]
     stays = tuple(f"{path.name} stays: {why}." for path, why in reasons.items() if why)
     if not moved:
@@ -51,7 +51,7 @@ def _moved(path: Path, target: Path) -> list[FileChange]:
     ]
 
 
-def _stay_reason(path: Path, target: Path, problem: FindProblem) -> str:
+def _stay_reason(path: Path, target: Path, check: HookCheck) -> str:
     """Why a file stays; "" when Hooktray can run all of its hooks as the agent does."""
     state = read_state(resolve_links(path))
     if not isinstance(state, File):
@@ -64,7 +64,7 @@ def _stay_reason(path: Path, target: Path, problem: FindProblem) -> str:
         return "no hook is in it"
     if found.warnings or any(hook.inactive for hook in found.hooks):
         return "Hooktray cannot run all of its hooks there"
-    return next(filter(None, (_own_reason(hook) or problem(hook) for hook in found.hooks)), "")
+    return next(filter(None, (_own_reason(hook) or check.problem(hook) for hook in found.hooks)), "")
 
 
 def _own_reason(hook: Hook) -> str:

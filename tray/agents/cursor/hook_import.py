@@ -23,4 +23,4 @@ class CursorImport(GroupImport, frozen=True):
         return WHY if is_wide else ""
 
 
-IMPORTER = CursorImport(CONNECTOR, READER).importer()
+IMPORTER = CursorImport.of(CONNECTOR, READER)

@@ -57,7 +57,7 @@ def _importer() -> HookImporter:
     from tray.agents.gemini_cli.connector import CONNECTOR
     from tray.agents.gemini_cli.source import READER
 
-    return GroupImport(CONNECTOR, READER).importer()
+    return GroupImport.of(CONNECTOR, READER)
 
 
 AGENT = replace(

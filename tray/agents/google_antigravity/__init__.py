@@ -81,7 +81,7 @@ AGENT = Agent(
     unconnected_events=frozenset(UNCONNECTED_EVENTS),
     probe_event="PreInvocation",
     runs_own=part("tray.agents.native_runs:in_file"),
-    connector=part("tray.agents.google_antigravity.connector"),
+    connector=part("tray.agents.google_antigravity.connector:CONNECTOR"),
     reader=part("tray.agents.google_antigravity.source"),
     importer=part("tray.agents.google_antigravity.hook_import:IMPORTER"),
 )

@@ -32,31 +32,84 @@ OWN = "hooktray"  # the name of our hook: no other tool writes below it
 RESTART_HINT = "Restart Antigravity: it reads the file when it starts, and `/hooks` shows what it found."
 
 
-def settings_path(site: Site) -> Path:
-    return site.home / ".gemini" / "config" / "hooks.json"
+class AntigravityConnector:
+    """A Connector, and our named hook in the text of `hooks.json`."""
 
+    def settings_path(self, site: Site) -> Path:
+        return site.home / ".gemini" / "config" / "hooks.json"
 
-def is_installed(site: Site) -> bool:
-    folder = site.home / ".gemini"
-    return any((folder / name).is_dir() for name in ("antigravity", "antigravity-cli", "config"))
+    def is_installed(self, site: Site) -> bool:
+        folder = site.home / ".gemini"
+        return any((folder / name).is_dir() for name in ("antigravity", "antigravity-cli", "config"))
 
+    def connect(self, site: Site) -> Plan:
+        change = connect_change(site, self.settings_path(site), self)
+        return Plan(changes=(change,) if change else (), notes=(RESTART_HINT,))
 
-def connect(site: Site) -> Plan:
-    path, own = settings_path(site), _needed(site, None)
-    change = connect_change(
-        site,
-        path,
-        lambda: new_document({OWN: own}),
-        lambda text: add(site, text, path),
-        lambda text: strip(text, path),
-    )
-    return Plan(changes=(change,) if change else (), notes=(RESTART_HINT,))
+    def disconnect(self, site: Site) -> Plan:
+        change = disconnect_change(site, ID, self.settings_path(site), self)
+        return Plan(changes=(change,) if change else ())
 
+    def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
+        path = self.settings_path(site)
+        own = desired(site.relay) if site.relay else {}
+        wanted = list(handlers(own))
+        return tuple(
+            RelayEntry(
+                event=event,
+                argv=_argv(handler["command"]),
+                path=str(path),
+                state_folder=command.state_folder,
+                required_files=command.required_files,
+                up_to_date=(event, handler) in wanted,
+            )
+            for event, handler, command in _ours(_named(read_or_empty(path), path))
+        )
 
-def disconnect(site: Site) -> Plan:
-    path = settings_path(site)
-    change = disconnect_change(site, ID, path, lambda text: strip(text, path))
-    return Plan(changes=(change,) if change else ())
+    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
+        named = _named(state.text if isinstance(state, File) else b"", path)
+        switch = {"enabled": named["enabled"]} if isinstance(named, dict) and "enabled" in named else {}
+        return tuple(
+            EntryContent(event=event, handler=handler, conditions=switch) for event, handler, _ in _ours(named)
+        )
+
+    def switch_files(self, site: Site) -> tuple[Path, ...]:
+        return (self.settings_path(site),)
+
+    def trust(self, site: Site) -> str:
+        """A named hook runs unless it is switched off."""
+        path = self.settings_path(site)
+        named = _named(read_or_empty(path), path)
+        if isinstance(named, dict) and named.get("enabled") is False:
+            return f"off: Antigravity runs no hook of Hooktray's: take `enabled` out of `{OWN}` in {path}"
+        return "trusted"
+
+    def probe_payload(self, session: str, cwd: str) -> Mapping[str, Any]:
+        """Of a call of the model; its payloads name no event."""
+        return {"conversationId": session, "workspacePaths": [cwd], "artifactDirectoryPath": "", "modelName": ""}
+
+    def create(self, site: Site, path: Path) -> bytes:
+        return new_document({OWN: _needed(site, None)})
+
+    def add(self, site: Site, text: bytes, path: Path) -> bytes:
+        """The text with our named hook as it is today."""
+        document = _document(text, path)
+        span = document.member(document.root, OWN)
+        present = _value(document)[OWN] if span else None
+        own = _needed(site, present)
+        if span is None:
+            return document.apply(document.add(document.root, [(OWN, own)]))
+        _refuse_others(document, present)
+        return text if present == own else document.apply([document.replace(span, own)])
+
+    def strip(self, text: bytes, path: Path) -> bytes:
+        """The text without our named hook."""
+        document = _document(text, path)
+        span = document.member(document.root, OWN)
+        if span is None or not any(_ours(_value(document)[OWN])):
+            return text
+        _refuse_others(document, _value(document)[OWN])
+        return document.apply(document.remove(document.root, [span]))
 
 
 def desired(relay: tuple[str, ...]) -> dict[str, Any]:
@@ -74,28 +127,6 @@ def _needed(site: Site, present: Any) -> dict[str, Any]:
     """Our named hook with the needed events, and with those that it has."""
     connected = {event for event, _, _ in _ours(present)}
     return {event: one for event, one in desired(site.relay).items() if event in connected or site.needs(ID, event)}
-
-
-def add(site: Site, text: bytes, path: Path) -> bytes:
-    """The text with our named hook as it is today."""
-    document = _document(text, path)
-    span = document.member(document.root, OWN)
-    present = _value(document)[OWN] if span else None
-    own = _needed(site, present)
-    if span is None:
-        return document.apply(document.add(document.root, [(OWN, own)]))
-    _refuse_others(document, present)
-    return text if present == own else document.apply([document.replace(span, own)])
-
-
-def strip(text: bytes, path: Path) -> bytes:
-    """The text without our named hook."""
-    document = _document(text, path)
-    span = document.member(document.root, OWN)
-    if span is None or not any(_ours(_value(document)[OWN])):
-        return text
-    _refuse_others(document, _value(document)[OWN])
-    return document.apply(document.remove(document.root, [span]))
 
 
 def _value(document: JsonText) -> Any:
@@ -144,46 +175,8 @@ def _named(text: bytes, path: Path) -> Any:
     return value.get(OWN) if isinstance(value, dict) else None
 
 
-def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
-    path = settings_path(site)
-    own = desired(site.relay) if site.relay else {}
-    wanted = list(handlers(own))
-    return tuple(
-        RelayEntry(
-            event=event,
-            argv=_argv(handler["command"]),
-            path=str(path),
-            state_folder=command.state_folder,
-            required_files=command.required_files,
-            up_to_date=(event, handler) in wanted,
-        )
-        for event, handler, command in _ours(_named(read_or_empty(path), path))
-    )
-
-
 def _argv(line: str) -> tuple[str, ...]:
     return ("cmd.exe", "/d", "/c", *shlex.split(line)) if sys.platform == "win32" else ("/bin/sh", "-c", line)
 
 
-def contents(path: Path, state: FileState) -> tuple[EntryContent, ...]:
-    named = _named(state.text if isinstance(state, File) else b"", path)
-    switch = {"enabled": named["enabled"]} if isinstance(named, dict) and "enabled" in named else {}
-    return tuple(EntryContent(event=event, handler=handler, conditions=switch) for event, handler, _ in _ours(named))
-
-
-def trust(site: Site) -> str:
-    """A named hook runs unless it is switched off."""
-    path = settings_path(site)
-    named = _named(read_or_empty(path), path)
-    if isinstance(named, dict) and named.get("enabled") is False:
-        return f"off: Antigravity runs no hook of Hooktray's: take `enabled` out of `{OWN}` in {path}"
-    return "trusted"
-
-
-def switch_files(site: Site) -> tuple[Path, ...]:
-    return (settings_path(site),)
-
-
-def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
-    """Of a call of the model; its payloads name no event."""
-    return {"conversationId": session, "workspacePaths": [cwd], "artifactDirectoryPath": "", "modelName": ""}
+CONNECTOR = AntigravityConnector()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.agents.connection import Extracted, FindProblem, Site
-from tray.agents.google_antigravity import connector
+from tray.agents.connection import Extracted, HookCheck, Site
+from tray.agents.google_antigravity.connector import CONNECTOR, OWN, handlers
 from tray.agents.google_antigravity.hook_format import EVENTS, ID, UNCONNECTED_EVENTS
 from tray.agents.google_antigravity.source import parse
 from tray.agents.settings_import import SettingsImporter
@@ -15,25 +15,33 @@ from tray.edit.json_edit import OBJECT_HINT, JsonEntry, JsonSpan, JsonText, RawJ
 from tray.model.hook import Hook
 
 
-def _extract(_site: Site, text: bytes, path: Path, import_path: Path, problem: FindProblem) -> Extracted:
-    """The text that stays, the text that moves, how many hooks move, and why each other one stays."""
-    document = JsonText(text, str(path))
-    if not document.is_at(document.root, "{"):
-        raise document.error(document.root, "expected an object of named hooks", OBJECT_HINT)
-    named_hooks: Any = document.value
-    spans: list[JsonSpan] = []
-    moved, reasons = 0, list[str]()
-    for span in document.children(document.root):
-        number = len(list(connector.handlers(named_hooks[span.key])))
-        if span.key == connector.OWN or not number:
-            continue
-        why = _stay_reason(document, span, import_path, problem)
-        if why:
-            reasons += [why] * number
-        else:
-            spans.append(span)
-            moved += number
-    return document.apply(document.remove(document.root, spans)), _goes(document, spans), moved, reasons
+class AntigravityImporter(SettingsImporter, frozen=True):
+    """Moves named hooks."""
+
+    def extract(self, site: Site, text: bytes, path: Path, import_path: Path, check: HookCheck) -> Extracted:
+        """The text that stays, the text that moves, how many hooks move, and why each other one stays."""
+        document = JsonText(text, str(path))
+        if not document.is_at(document.root, "{"):
+            raise document.error(document.root, "expected an object of named hooks", OBJECT_HINT)
+        named_hooks: Any = document.value
+        spans: list[JsonSpan] = []
+        moved, reasons = 0, list[str]()
+        for span in document.children(document.root):
+            number = len(list(handlers(named_hooks[span.key])))
+            if span.key == OWN or not number:
+                continue
+            why = _stay_reason(document, span, import_path, check)
+            if why:
+                reasons += [why] * number
+            else:
+                spans.append(span)
+                moved += number
+        return document.apply(document.remove(document.root, spans)), _goes(document, spans), moved, reasons
+
+    def restore(self, text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
+        """The file with the imported named hooks appended."""
+        source = JsonText(imported, str(import_path))
+        return _appended(JsonText(text, str(path)), source, source.children(source.root))
 
 
 def _goes(document: JsonText, spans: list[JsonSpan]) -> bytes:
@@ -45,12 +53,12 @@ def _appended(target: JsonText, source: JsonText, spans: Sequence[JsonSpan]) -> 
     return target.apply(target.add(target.root, entries))
 
 
-def _stay_reason(document: JsonText, span: JsonSpan, import_path: Path, problem: FindProblem) -> str:
+def _stay_reason(document: JsonText, span: JsonSpan, import_path: Path, check: HookCheck) -> str:
     """Why a named hook stays; "" when Hooktray can run all of it as Antigravity does."""
     found = parse(_goes(document, [span]), import_path)
     if found.warnings or not found.hooks or any(hook.inactive for hook in found.hooks):
         return "Hooktray cannot run all of a named hook there"
-    return next(filter(None, (_own_reason(hook) or problem(hook) for hook in found.hooks)), "")
+    return next(filter(None, (_own_reason(hook) or check.problem(hook) for hook in found.hooks)), "")
 
 
 def _own_reason(hook: Hook) -> str:
@@ -63,20 +71,4 @@ def _own_reason(hook: Hook) -> str:
     return ""
 
 
-def _restore(text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
-    """The file with the imported named hooks appended."""
-    source = JsonText(imported, str(import_path))
-    return _appended(JsonText(text, str(path)), source, source.children(source.root))
-
-
-IMPORTER = SettingsImporter(
-    agent=ID,
-    file_name="hooks.json",
-    settings=connector.settings_path,
-    relay_entries=connector.relay_entries,
-    extract=_extract,
-    restore=_restore,
-    add=connector.add,
-    strip=connector.strip,
-    empty=b"{}\n",
-)
+IMPORTER = AntigravityImporter(agent=ID, file_name="hooks.json", connector=CONNECTOR)

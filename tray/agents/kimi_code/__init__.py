@@ -48,7 +48,7 @@ AGENT = replace(
     keeps_call_ids=True,
     answers=ANSWERS,
     guarded_members={"*/.kimi-code/config.toml": re.compile("hooks", re.IGNORECASE)},
-    connector=part("tray.agents.kimi_code.connector"),
+    connector=part("tray.agents.kimi_code.connector:CONNECTOR"),
     reader=part("tray.agents.kimi_code.source"),
     importer=part("tray.agents.kimi_code.hook_import:IMPORTER"),
 )

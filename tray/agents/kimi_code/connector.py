@@ -11,7 +11,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,35 +37,80 @@ FIELDS = ("event", "matcher", "command", "timeout")
 LONGEST = 600  # seconds
 
 
+class KimiConnector:
+    """A Connector, and our tables in the text of `config.toml`."""
+
+    def settings_path(self, site: Site) -> Path:
+        return folder(site) / SETTINGS.name
+
+    def is_installed(self, site: Site) -> bool:
+        return folder(site).is_dir()
+
+    def connect(self, site: Site) -> Plan:
+        change = connect_change(site, self.settings_path(site), self)
+        off = self.trust(site).removeprefix("off: ")
+        return Plan(
+            changes=(change,) if change else (), notes=(SETTINGS.restart_hint,) if off == "trusted" else (off,)
+        )
+
+    def disconnect(self, site: Site) -> Plan:
+        change = disconnect_change(site, ID, self.settings_path(site), self)
+        return Plan(changes=(change,) if change else ())
+
+    def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
+        path = self.settings_path(site)
+        desired: Sequence[Any] = desired_tables(site.relay) if site.relay else ()
+        return tuple(_entries(path, desired))
+
+    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
+        text = state.text if isinstance(state, File) else b""
+        return tuple(
+            EntryContent(
+                event=str(table.get("event", "")),
+                handler={key: table[key] for key in ("command", "timeout") if key in table},
+                conditions={key: value for key, value in table.items() if key not in ("event", "command", "timeout")},
+            )
+            for table in toml_edit.tables(text, str(path), KEY)
+            if parse_table(table)
+        )
+
+    def switch_files(self, site: Site) -> tuple[Path, ...]:
+        return (self.settings_path(site),)
+
+    def trust(self, site: Site) -> str:
+        """Kimi Code asks for no trust. One hook that it cannot read switches all hooks off, without a word."""
+        path = self.settings_path(site)
+        try:
+            hooks = toml_edit.tables(read_or_empty(path), str(path), KEY)
+        except ConfigError as error:
+            return f"off: {NAME} runs no hook: {error.message}"
+        for index, hook in enumerate(hooks):
+            if problem := table_problem(hook):
+                return (
+                    f"off: {NAME} runs no hook because of one that it cannot read: {KEY}[{index}] in {path} {problem}"
+                )
+        return "trusted"
+
+    def probe_payload(self, session: str, cwd: str) -> Mapping[str, Any]:
+        return {"hook_event_name": PROBE_EVENT, "session_id": session, "cwd": cwd, CLIENT: CLIENTS[0]}
+
+    def create(self, site: Site, path: Path) -> bytes:
+        return toml_edit.append(b"", str(path), KEY, _tables_for(site, ()))
+
+    def add(self, site: Site, text: bytes, path: Path) -> bytes:
+        """The text with our tables, the last ones of the list."""
+        connected = [table for table in toml_edit.tables(text, str(path), KEY) if parse_table(table)]
+        desired = _tables_for(site, connected)
+        return text if connected == desired else toml_edit.append(self.strip(text, path), str(path), KEY, desired)
+
+    def strip(self, text: bytes, path: Path) -> bytes:
+        """The text without any table of ours."""
+        ours = [table for table in toml_edit.tables(text, str(path), KEY) if parse_table(table)]
+        return toml_edit.remove(text, str(path), KEY, ours, keeps_comments=True)
+
+
 def folder(site: Site) -> Path:
     return site.folder(SETTINGS.variable, SETTINGS.folder)
-
-
-def settings_path(site: Site) -> Path:
-    return folder(site) / SETTINGS.name
-
-
-def is_installed(site: Site) -> bool:
-    return folder(site).is_dir()
-
-
-def connect(site: Site) -> Plan:
-    path = settings_path(site)
-    change = connect_change(
-        site,
-        path,
-        lambda: toml_edit.append(b"", str(path), KEY, _tables_for(site, ())),
-        lambda text: add(site, text, path),
-        lambda text: strip(text, path),
-    )
-    off = trust(site).removeprefix("off: ")
-    return Plan(changes=(change,) if change else (), notes=(SETTINGS.restart_hint,) if off == "trusted" else (off,))
-
-
-def disconnect(site: Site) -> Plan:
-    path = settings_path(site)
-    change = disconnect_change(site, ID, path, partial(strip, path=path))
-    return Plan(changes=(change,) if change else ())
 
 
 def desired_tables(relay: tuple[str, ...]) -> list[dict[str, str | int]]:
@@ -82,30 +126,11 @@ def _tables_for(site: Site, connected: Sequence[Mapping[str, Any]]) -> list[dict
     return [one for one in desired_tables(site.relay) if one["event"] in present or site.needs(ID, str(one["event"]))]
 
 
-def add(site: Site, text: bytes, path: Path) -> bytes:
-    """The text with our tables, the last ones of the list."""
-    connected = [table for table in toml_edit.tables(text, str(path), KEY) if parse_table(table)]
-    desired = _tables_for(site, connected)
-    return text if connected == desired else toml_edit.append(strip(text, path), str(path), KEY, desired)
-
-
-def strip(text: bytes, path: Path) -> bytes:
-    """The text without any table of ours."""
-    ours = [table for table in toml_edit.tables(text, str(path), KEY) if parse_table(table)]
-    return toml_edit.remove(text, str(path), KEY, ours, keeps_comments=True)
-
-
 def parse_table(table: Mapping[str, Any]) -> relay_command.RelayCommand | None:
     """The relay command of a table of ours."""
     command = table.get("command")
     relay = relay_command.parse(command) if isinstance(command, str) else None
     return relay if relay and relay.agent == ID else None
-
-
-def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
-    path = settings_path(site)
-    desired: Sequence[Any] = desired_tables(site.relay) if site.relay else ()
-    return tuple(_entries(path, desired))
 
 
 def _entries(path: Path, desired: Sequence[Any]) -> Iterator[RelayEntry]:
@@ -125,36 +150,6 @@ def _argv(command: str) -> tuple[str, ...]:
     return ("cmd.exe", "/d", "/c", *shlex.split(command)) if sys.platform == "win32" else ("/bin/sh", "-c", command)
 
 
-def contents(path: Path, state: FileState) -> tuple[EntryContent, ...]:
-    text = state.text if isinstance(state, File) else b""
-    return tuple(
-        EntryContent(
-            event=str(table.get("event", "")),
-            handler={key: table[key] for key in ("command", "timeout") if key in table},
-            conditions={key: value for key, value in table.items() if key not in ("event", "command", "timeout")},
-        )
-        for table in toml_edit.tables(text, str(path), KEY)
-        if parse_table(table)
-    )
-
-
-def switch_files(site: Site) -> tuple[Path, ...]:
-    return (settings_path(site),)
-
-
-def trust(site: Site) -> str:
-    """Kimi Code asks for no trust. One hook that it cannot read switches all hooks off, without a word."""
-    path = settings_path(site)
-    try:
-        hooks = toml_edit.tables(read_or_empty(path), str(path), KEY)
-    except ConfigError as error:
-        return f"off: {NAME} runs no hook: {error.message}"
-    for index, hook in enumerate(hooks):
-        if problem := table_problem(hook):
-            return f"off: {NAME} runs no hook because of one that it cannot read: {KEY}[{index}] in {path} {problem}"
-    return "trusted"
-
-
 def table_problem(hook: Mapping[str, Any]) -> str:
     """What keeps Kimi Code from reading this hook, and with it all others; "" when nothing does."""
     if unknown := [key for key in hook if key not in FIELDS]:
@@ -171,5 +166,4 @@ def table_problem(hook: Mapping[str, Any]) -> str:
     return ""
 
 
-def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
-    return {"hook_event_name": PROBE_EVENT, "session_id": session, "cwd": cwd, CLIENT: CLIENTS[0]}
+CONNECTOR = KimiConnector()

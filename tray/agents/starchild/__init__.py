@@ -45,7 +45,7 @@ AGENT = Agent(
     path_words=("agent.y", "hook"),
     unnamed_event="pre_tool_call",
     trusts_each_entry=True,
-    connector=part("tray.agents.starchild.connector"),
+    connector=part("tray.agents.starchild.connector:CONNECTOR"),
     reader=part("tray.agents.starchild.source"),
     importer=part("tray.agents.starchild.hook_import:IMPORTER"),
 )

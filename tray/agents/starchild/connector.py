@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from tray.agents.connection import (
 )
 from tray.agents.starchild.hook_format import AGENT
 from tray.agents.starchild.protocol import EVENTS
-from tray.edit.file_changes import File, FileChange, FileState
+from tray.edit.file_changes import File, FileState
 from tray.edit.yaml_edit import append, items, remove
 from tray.strict.yaml_reader import load_yaml
 
@@ -39,8 +38,72 @@ APPROVAL_URL = "http://localhost:8000/internal/runtime/hooks/approve"  # of Star
 HANDLER_KEYS = ("command", "timeout")
 
 
-def settings_path(site: Site) -> Path:
-    return workspace(site) / "config" / HOOKS_FILE
+class StarchildConnector:
+    """A Connector, and our entries in the text of `shell_hooks.yaml`."""
+
+    def settings_path(self, site: Site) -> Path:
+        return workspace(site) / "config" / HOOKS_FILE
+
+    def settings_paths(self, site: Site) -> tuple[Path, ...]:
+        """The workspace's; unless one was named, all others that we wrote too."""
+        own = self.settings_path(site)
+        others = () if site.workspace or site.scope else other_files(site, AGENT, own)
+        return (own, *(path for path in others if any(_relay_entries(path, ()))))
+
+    def is_installed(self, site: Site) -> bool:
+        return (workspace(site) / "config").is_dir()
+
+    def connect(self, site: Site) -> Plan:
+        changes = [connect_change(site, path, self) for path in self.settings_paths(site)]
+        command = str(desired_entries(site.relay)[0]["command"])
+        return Plan(changes=tuple(filter(None, changes)), notes=_approval_notes(command))
+
+    def disconnect(self, site: Site) -> Plan:
+        changes = [disconnect_change(site, AGENT, path, self) for path in self.settings_paths(site)]
+        return Plan(changes=tuple(filter(None, changes)))
+
+    def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
+        desired = desired_entries(site.relay) if site.relay else []
+        return tuple(entry for path in self.settings_paths(site) for entry in _relay_entries(path, desired))
+
+    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
+        entries: list[Any] = items(state.text if isinstance(state, File) else b"", str(path), "hooks")
+        return tuple(
+            EntryContent(
+                event=str(entry.get("event", "")),
+                handler={key: entry[key] for key in HANDLER_KEYS if key in entry},
+                conditions={key: value for key, value in entry.items() if key not in HANDLER_KEYS},
+            )
+            for entry in entries
+            if parse_entry(entry)
+        )
+
+    def switch_files(self, site: Site) -> tuple[Path, ...]:
+        return (workspace(site) / "config" / SWITCH_FILE,)
+
+    def trust(self, site: Site) -> str:
+        """The host's own switch; which entries its user approved cannot be read from outside."""
+        if hooks_enabled(site) is not True:
+            path = workspace(site) / "config" / SWITCH_FILE
+            return f"off: type `/hooks on` in Starchild: `shell_hooks.enabled` in {path} is not true"
+        return ""
+
+    def probe_payload(self, session: str, cwd: str) -> Mapping[str, Any]:
+        return {"event": PROBE_EVENT, "session_id": session, "cwd": cwd}
+
+    def create(self, site: Site, path: Path) -> bytes:
+        return append(b"", str(path), "hooks", desired_entries(site.relay))
+
+    def add(self, site: Site, text: bytes, path: Path) -> bytes:
+        """The text with our entries, the last ones of the list."""
+        entries = desired_entries(site.relay)
+        connected = [entry for entry in items(text, str(path), "hooks") if parse_entry(entry)]
+        return text if connected == entries else append(self.strip(text, path), str(path), "hooks", entries)
+
+    def strip(self, text: bytes, path: Path) -> bytes:
+        """The text without any entry of ours."""
+        ours = [entry for entry in items(text, str(path), "hooks") if parse_entry(entry)]
+        return remove(text, str(path), "hooks", ours, keeps_comments=True)
 
 
 def workspace(site: Site) -> Path:
@@ -51,16 +114,6 @@ def workspace(site: Site) -> Path:
     return site.cwd if is_one else site.home / "workspace"
 
 
-def is_installed(site: Site) -> bool:
-    return (workspace(site) / "config").is_dir()
-
-
-def connect(site: Site) -> Plan:
-    entries = desired_entries(site.relay)
-    changes = [_edited(site, path, entries) for path in _settings_paths(site)]
-    return Plan(changes=tuple(filter(None, changes)), notes=_approval_notes(str(entries[0]["command"])))
-
-
 def _approval_notes(command: str) -> tuple[str, ...]:
     body = shlex.quote(json.dumps({"command": command}, ensure_ascii=False))
     older = "type `/hooks approve EVENT COMMAND` there for each entry of the file, then `/hooks on`"
@@ -69,27 +122,6 @@ def _approval_notes(command: str) -> tuple[str, ...]:
         f"curl -s -X POST {APPROVAL_URL} -H 'Content-Type: application/json' -d {body}",
         f'It answers {{"ok": true}}. A Starchild that answers 404 is older: {older}.',
     )
-
-
-def _edited(site: Site, path: Path, entries: list[dict[str, Any]]) -> FileChange | None:
-    return connect_change(
-        site,
-        path,
-        lambda: append(b"", str(path), "hooks", entries),
-        lambda text: add(site, text, path),
-        lambda text: strip(text, path),
-    )
-
-
-def disconnect(site: Site) -> Plan:
-    paths = _settings_paths(site)
-    changes = [disconnect_change(site, AGENT, path, partial(strip, path=path)) for path in paths]
-    return Plan(changes=tuple(filter(None, changes)))
-
-
-def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
-    desired = desired_entries(site.relay) if site.relay else []
-    return tuple(entry for path in _settings_paths(site) for entry in _relay_entries(path, desired))
 
 
 def _relay_entries(path: Path, desired: Sequence[Any]) -> Iterator[RelayEntry]:
@@ -105,42 +137,6 @@ def _relay_entries(path: Path, desired: Sequence[Any]) -> Iterator[RelayEntry]:
                 required_files=command.required_files,
                 up_to_date=entry in desired,
             )
-
-
-def contents(path: Path, state: FileState) -> tuple[EntryContent, ...]:
-    entries: list[Any] = items(state.text if isinstance(state, File) else b"", str(path), "hooks")
-    return tuple(
-        EntryContent(
-            event=str(entry.get("event", "")),
-            handler={key: entry[key] for key in HANDLER_KEYS if key in entry},
-            conditions={key: value for key, value in entry.items() if key not in HANDLER_KEYS},
-        )
-        for entry in entries
-        if parse_entry(entry)
-    )
-
-
-def switch_files(site: Site) -> tuple[Path, ...]:
-    return (workspace(site) / "config" / SWITCH_FILE,)
-
-
-def _settings_paths(site: Site) -> tuple[Path, ...]:
-    """The workspace's; unless one was named, all others that we wrote too."""
-    own = settings_path(site)
-    others = () if site.workspace or site.scope else other_files(site, AGENT, own)
-    return (own, *(path for path in others if any(_relay_entries(path, ()))))
-
-
-def trust(site: Site) -> str:
-    """The host's own switch; which entries its user approved cannot be read from outside."""
-    if hooks_enabled(site) is not True:
-        path = workspace(site) / "config" / SWITCH_FILE
-        return f"off: type `/hooks on` in Starchild: `shell_hooks.enabled` in {path} is not true"
-    return ""
-
-
-def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
-    return {"event": PROBE_EVENT, "session_id": session, "cwd": cwd}
 
 
 def hooks_enabled(site: Site) -> bool | None:
@@ -159,21 +155,11 @@ def desired_entries(relay: tuple[str, ...]) -> list[dict[str, Any]]:
     return [{"event": event, "command": command, "timeout": int(spec.timeout)} for event, spec in EVENTS.items()]
 
 
-def add(site: Site, text: bytes, path: Path) -> bytes:
-    """The text with our entries, the last ones of the list."""
-    entries = desired_entries(site.relay)
-    connected = [entry for entry in items(text, str(path), "hooks") if parse_entry(entry)]
-    return text if connected == entries else append(strip(text, path), str(path), "hooks", entries)
-
-
-def strip(text: bytes, path: Path) -> bytes:
-    """The text without any entry of ours."""
-    ours = [entry for entry in items(text, str(path), "hooks") if parse_entry(entry)]
-    return remove(text, str(path), "hooks", ours, keeps_comments=True)
-
-
 def parse_entry(entry: Any) -> tuple[str, relay_command.RelayCommand] | None:
     """The command line and the relay command in it, when the entry is ours."""
     command = entry.get("command") if isinstance(entry, dict) else None
     relay = relay_command.parse(command) if isinstance(command, str) else None
     return (str(command), relay) if relay and relay.agent == AGENT else None
+
+
+CONNECTOR = StarchildConnector()

@@ -58,35 +58,19 @@ def is_installed(site: Site) -> bool:
 
 
 def connect(site: Site) -> Plan:
-    path = registry_path(site)
     manifest = desired_manifest(site.relay)
     present = {entry.event for entry in relay_entries(site)}
     manifest["hooks"] = {
         event: hooks for event, hooks in manifest["hooks"].items() if event in present or site.needs(AGENT, event)
     }
     plugin = file_change(site, manifest_path(site), new_document(manifest))
-    record = {
-        "id": ID,
-        "name": "hooktray",
-        "marketplace": "local",
-        "version": VERSION,
-        "source": {"kind": "local", "path": str(manifest_path(site).parents[1])},
-        "installedAt": site.now,
-        "installScope": "user",
-    }
-    change = connect_change(
-        site,
-        path,
-        lambda: new_document({"schemaVersion": "1", "plugins": [record]}),
-        lambda text: _add(text, str(path), record),
-        lambda text: _strip(text, str(path)),
-    )
+    change = connect_change(site, registry_path(site), REGISTRY)
     return Plan(changes=tuple(filter(None, (plugin, change))), notes=(RESTART_HINT,))
 
 
 def disconnect(site: Site) -> Plan:
-    path, own = registry_path(site), resolve_links(manifest_path(site))
-    change = disconnect_change(site, AGENT, path, lambda text: _strip(text, str(path)))
+    own = resolve_links(manifest_path(site))
+    change = disconnect_change(site, AGENT, registry_path(site), REGISTRY)
     current = read_state(own)
     backup = site.backups.get(own)  # edits of the plugin's own manifest go with the plugin
     origin = backup.before if backup else None if _is_ours(current) else current
@@ -234,29 +218,49 @@ def _is_registered(site: Site) -> bool:
     return isinstance(plugins, list) and any(isinstance(one, dict) and one.get("id") == ID for one in plugins)
 
 
-def _add(text: bytes, path: str, record: dict[str, Any]) -> bytes:
-    document = JsonText(text, path)
-    if not isinstance(document.value, dict) or not isinstance(document.value.get("plugins", []), list):
-        raise HooktrayError(
-            f"{path}:1:1: is not a list of plugins as X-Code keeps it", hint="mend it; nothing was written"
-        )
-    plugins = document.member(document.root, "plugins")
-    if plugins is None:
-        return document.apply(document.add(document.root, [("plugins", [record])]))
-    value: Any = document.value
-    for span, plugin in zip(document.children(plugins.value), value["plugins"], strict=True):
-        if isinstance(plugin, dict) and plugin.get("id") == ID:
-            same = {**plugin, "installedAt": ""} == {**record, "installedAt": ""}
-            return text if same else document.apply([document.replace(span, record)])
-    return document.apply(document.add(plugins.value, [(None, record)]))
+class PluginRegistry:
+    """Our plugin's record in the text of the list of installed plugins."""
+
+    def create(self, site: Site, path: Path) -> bytes:
+        return new_document({"schemaVersion": "1", "plugins": [_record(site)]})
+
+    def add(self, site: Site, text: bytes, path: Path) -> bytes:
+        document, record = JsonText(text, str(path)), _record(site)
+        if not isinstance(document.value, dict) or not isinstance(document.value.get("plugins", []), list):
+            raise HooktrayError(
+                f"{path}:1:1: is not a list of plugins as X-Code keeps it", hint="mend it; nothing was written"
+            )
+        plugins = document.member(document.root, "plugins")
+        if plugins is None:
+            return document.apply(document.add(document.root, [("plugins", [record])]))
+        value: Any = document.value
+        for span, plugin in zip(document.children(plugins.value), value["plugins"], strict=True):
+            if isinstance(plugin, dict) and plugin.get("id") == ID:
+                same = {**plugin, "installedAt": ""} == {**record, "installedAt": ""}
+                return text if same else document.apply([document.replace(span, record)])
+        return document.apply(document.add(plugins.value, [(None, record)]))
+
+    def strip(self, text: bytes, path: Path) -> bytes:
+        document = JsonText(text, str(path))
+        value = document.value
+        plugins = document.member(document.root, "plugins") if isinstance(value, dict) else None
+        if not isinstance(value, dict) or plugins is None or not document.is_at(plugins.value, "["):
+            return text
+        both = zip(document.children(plugins.value), value["plugins"], strict=True)
+        removed = [span for span, plugin in both if isinstance(plugin, dict) and plugin.get("id") == ID]
+        return document.apply(document.remove(plugins.value, removed)) if removed else text
 
 
-def _strip(text: bytes, path: str) -> bytes:
-    document = JsonText(text, path)
-    value = document.value
-    plugins = document.member(document.root, "plugins") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or plugins is None or not document.is_at(plugins.value, "["):
-        return text
-    both = zip(document.children(plugins.value), value["plugins"], strict=True)
-    removed = [span for span, plugin in both if isinstance(plugin, dict) and plugin.get("id") == ID]
-    return document.apply(document.remove(plugins.value, removed)) if removed else text
+def _record(site: Site) -> dict[str, Any]:
+    return {
+        "id": ID,
+        "name": "hooktray",
+        "marketplace": "local",
+        "version": VERSION,
+        "source": {"kind": "local", "path": str(manifest_path(site).parents[1])},
+        "installedAt": site.now,
+        "installScope": "user",
+    }
+
+
+REGISTRY = PluginRegistry()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.agents.connection import FindProblem, Plan, Site, config_change
+from tray.agents.connection import HookCheck, Plan, Site, config_change
 from tray.agents.x_code import connector
 from tray.agents.x_code.hook_format import AGENT
 from tray.agents.x_code.source import MANIFESTS, read
@@ -30,10 +30,10 @@ OTHER_PARTS = {
 }
 
 
-def import_hooks(site: Site, problem: FindProblem) -> Plan:
+def import_hooks(site: Site, check: HookCheck) -> Plan:
     """Switch off what can run below us, and name it as a source; the rest stays as it is, and the notes say why."""
     others = connector.other_plugins(site)
-    plugins = [(name, folder, _stay_reason(site, name, folder, problem)) for name, folder in others]
+    plugins = [(name, folder, _stay_reason(site, name, folder, check)) for name, folder in others]
     moved = {name: folder for name, folder, why in plugins if not why}
     stays = tuple(f"{name} stays: {why}." for name, _, why in plugins if why)
     if not moved:
@@ -90,7 +90,7 @@ def imported_plugins(site: Site) -> dict[str, Path]:
     return found
 
 
-def _stay_reason(site: Site, name: str, folder: Path, problem: FindProblem) -> str:
+def _stay_reason(site: Site, name: str, folder: Path, check: HookCheck) -> str:
     """Why a plugin cannot be imported; "" when it can."""
     manifest = next((folder / one for one in MANIFESTS if (folder / one).is_file()), None)
     if manifest is None:
@@ -113,7 +113,7 @@ def _stay_reason(site: Site, name: str, folder: Path, problem: FindProblem) -> s
         return "what it declares cannot be read"
     if source.warnings or any(hook.inactive for hook in source.hooks):
         return "Hooktray cannot run all of its hooks"
-    return next(filter(None, map(problem, source.hooks)), "") if source.hooks else "it has no hooks"
+    return next(filter(None, map(check.problem, source.hooks)), "") if source.hooks else "it has no hooks"
 
 
 def _switches(site: Site) -> Mapping[str, Any]:
