@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 
 import pytest
 from every import every
@@ -17,14 +18,18 @@ from tray.shell.expand import GLOB, MADE, PROJECT, UNSEEN, Places
 HERE = Places(values={"ROOT": "/p", "HOME": "/h", "plug": "/a b"}, folder="/f", cwd=PROJECT, root=PROJECT)
 
 
+class Programs:
+    """`run` and `eval` take code as words, `sh` on its input. Stand-in for the module `approvals.programs`."""
+
+    def find_code(self, argv: Sequence[str]) -> list[Code]:
+        return [Code(first=1, last=len(argv) - 1)] if argv[:1] in (["run"], ["eval"]) and len(argv) > 1 else []
+
+    def reads_shell_code(self, argv: Sequence[str]) -> bool:
+        return list(argv) == ["sh"]
+
+
 def read(line: str) -> EvaluatedLine:
-    """The line, where `run` and `eval` take code."""
-
-    def find_code(argv: object) -> list[Code]:
-        words = list(argv)  # type: ignore[call-overload]
-        return [Code(first=1, last=len(words) - 1)] if words[:1] in (["run"], ["eval"]) and len(words) > 1 else []
-
-    return evaluate(line, HERE, find_code, lambda argv: list(argv) == ["sh"])
+    return evaluate(line, HERE, Programs())
 
 
 def texts(line: str) -> list[list[str]]:

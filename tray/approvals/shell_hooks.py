@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 import msgspec
 
 from tray.agents.placeholders import declared_values, project_placeholders
+from tray.approvals import programs
 from tray.approvals.command_words import is_user_file, program_of, split_line
 from tray.approvals.programs import (
     COMPILERS,
@@ -92,7 +93,7 @@ def script_of(hook: Hook, command: Command) -> EvaluatedLine:
 def _script(line: str, values: tuple[tuple[str, str], ...], *folders: str) -> EvaluatedLine:
     folder, cwd, root, shell = folders
     known = Places(values=dict(values), folder=folder, cwd=cwd, root=root, shell=shell)
-    return evaluate(line, known, find_code, reads_shell_code)
+    return evaluate(line, known, programs)
 
 
 def places(hook: Hook, command: Command) -> Places:

@@ -10,8 +10,9 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import groupby, islice, product
+from operator import attrgetter
+from typing import Protocol
 
 import msgspec
 
@@ -125,16 +126,21 @@ class EvaluatedLine(msgspec.Struct, frozen=True, kw_only=True):
             yield from one.script.scripts(is_movable=is_movable and one.is_movable)
 
 
-FindCode = Callable[[Sequence[str]], Iterable[Code]]
-Reads = Callable[[Sequence[str]], bool]
+class Programs(Protocol):
+    """Knows which programs run code for a shell. The module `approvals.programs` is one."""
+
+    def find_code(self, argv: Sequence[str]) -> Iterable[Code]:
+        """Returns the words that are code."""
+        ...
+
+    def reads_shell_code(self, argv: Sequence[str]) -> bool:
+        """True if the program runs its input."""
+        ...
 
 
-def evaluate(line: str, places: Places, find_code: FindCode, reads_code: Reads) -> EvaluatedLine:
-    """Returns the evaluated line. `find_code` and `reads_code` find code in a command's words and on its stdin.
-
-    Raises ValueError if a quote is not closed.
-    """
-    return _Evaluator(find_code, reads_code).script(line, scope_of(places), 0)[0]
+def evaluate(line: str, places: Places, programs: Programs) -> EvaluatedLine:
+    """Returns the evaluated line. Raises ValueError if a quote is not closed."""
+    return _Evaluator(programs).script(line, scope_of(places), 0)[0]
 
 
 def rewrite(
@@ -173,8 +179,8 @@ def _is_inside(start: int, end: int, others: Iterable[tuple[int, int]]) -> bool:
 
 
 class _Evaluator:
-    def __init__(self, find_code: FindCode, reads_code: Reads) -> None:
-        self._find_code, self._reads_code = find_code, reads_code
+    def __init__(self, programs: Programs) -> None:
+        self.programs = programs
         self._left = _LINE_LIMIT
 
     def script(self, line: str, scope: Scope, depth: int) -> tuple[EvaluatedLine, Texts]:
@@ -183,12 +189,6 @@ class _Evaluator:
         if depth > DEPTH or self._left < 0:
             raise ValueError(TOO_LONG)
         return _Line(self, line, scope, depth).script()
-
-    def code(self, argv: Sequence[str]) -> Iterable[Code]:
-        return self._find_code(argv)
-
-    def reads_code(self, argv: Sequence[str]) -> bool:
-        return self._reads_code(argv)
 
 
 class _Line:
@@ -204,7 +204,7 @@ class _Line:
 
     def script(self) -> tuple[EvaluatedLine, Texts]:
         operators = list(self._reading.operators)
-        for number, group in groupby(self._reading.words, key=lambda word: word.command):
+        for number, group in groupby(self._reading.words, key=attrgetter("command")):
             passed = []
             while operators and operators[0][0] <= number:
                 passed.append(operators.pop(0)[1])
@@ -269,7 +269,7 @@ class _Line:
                 self._effect([one.text for one in variant], operator, is_piped=is_piped, conditional=conditional)
 
     def _fields(self, word: ShellWord) -> Iterator[Field]:
-        for text in expand(word.raw, self._scope, self._substitute, word.start):
+        for text in expand(word.raw, self._scope, self, word.start):
             yield Field(text=" ".join(pieces(text)), word=word)
 
     def _readings(self, word: ShellWord, scope: Scope) -> list[tuple[Field, ...]]:
@@ -278,7 +278,7 @@ class _Line:
         if found:  # of `export`, `env` and the like
             texts = self._value(found[3], word.start + found.start(3), scope)
             return [(Field(text=f"{found[1]}{found[2]}={plain(text)}", word=word),) for text in texts]
-        texts = expand(word.raw, scope, self._substitute, word.start)
+        texts = expand(word.raw, scope, self, word.start)
         return [
             tuple(Field(text=one, word=word) for one in pieces(text) if one or "'" in word.raw or '"' in word.raw)
             for text in texts
@@ -293,12 +293,12 @@ class _Line:
         yield from ((found[1], Field(text=plain(text), word=word)) for text in texts)
 
     def _value(self, raw: str, start: int, scope: Scope) -> Texts:
-        texts = expand(raw, scope, self._substitute, start)
+        texts = expand(raw, scope, self, start)
         if raw.startswith("("):  # a list
             return clouded(texts)
         return tuple(whole(text) for text in texts)
 
-    def _substitute(self, line: str, start: int, is_backtick: bool) -> Texts:
+    def substitute(self, line: str, start: int, *, is_backtick: bool) -> Texts:
         script, printed = self._evaluator.script(line, self._scope.copy(), self._depth + 1)
         end = self._line.find("`", start) if is_backtick else start + len(line)
         if is_backtick and line != self._line[start:end]:
@@ -313,7 +313,7 @@ class _Line:
     def _nested(self, variant: tuple[Field, ...], command: SimpleCommand, during: Scope, *, is_only: bool) -> None:
         """Evaluate the lines for other shells in a command's words and in its input."""
         argv = [field.text for field in variant]
-        for one in self._evaluator.code(argv):
+        for one in self._evaluator.programs.find_code(argv):
             scope = during.copy(is_child=argv[one.first - 1] not in ("eval", "trap"))
             if argv[0] == "eval":
                 scope = self._scope  # what it sets stays
@@ -329,7 +329,7 @@ class _Line:
             script, _ = self._evaluator.script(text, scope, self._depth + 1)
             can_move = is_only and not MARKS & set(text)
             self._add(first.start, last.end, script, is_quoted=True, is_movable=can_move)
-        is_shell = bool(argv) and self._evaluator.reads_code(argv)
+        is_shell = bool(argv) and self._evaluator.programs.reads_shell_code(argv)
         for given in (one for one in command.redirects if one.word.redirect == "<<<" and is_shell):
             script, _ = self._evaluator.script(given.text, during.copy(is_child=True), self._depth + 1)
             self._add(given.word.start, given.word.end, script, is_quoted=True, is_movable=given.is_known)
@@ -359,14 +359,14 @@ class _Line:
                 scope.folder = either(start or (scope.places.cwd,), scope.folder)
         elif name in _OPENING:
             self._blocks.append(scope.folder)
-        keep = partial(_keep, scope, conditional=conditional)
         if name == "for" and len(argv) > 1:
             given = tuple(argv[3:]) if argv[2:] else tuple(text for one in scope.arguments[1:] for text in one)
-            keep(argv[1], given[: MOST + 1] or UNKNOWN)
+            _keep(scope, argv[1], given[: MOST + 1] or UNKNOWN, conditional=conditional)
         elif name in _DECLARATIONS:
             for word in argv[1:]:
                 if found := SETTING.fullmatch(word):
-                    keep(found[1], UNKNOWN if "-n" in argv and name != "export" else (found[3],))  # another's name
+                    is_reference = "-n" in argv and name != "export"  # to another variable
+                    _keep(scope, found[1], UNKNOWN if is_reference else (found[3],), conditional=conditional)
                 if name == "export" or any(option.startswith("-") and "x" in option for option in argv[1:]):
                     scope.exported.add(word.partition("=")[0])
         elif name in ("cd", "pushd") and not is_piped:
@@ -394,7 +394,7 @@ class _Line:
                 if re.fullmatch(r"[A-Za-z_]\w*", word):
                     scope.variables[word] = texts
         elif name == "printf" and argv[1:2] == ["-v"] and len(argv) > 3:
-            keep(argv[2], _printf(argv[3:]))
+            _keep(scope, argv[2], _printf(argv[3:]), conditional=conditional)
 
 
 def _keep(scope: Scope, name: str, texts: Texts, *, conditional: bool) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fnmatch import translate
 from itertools import islice, product
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -30,8 +31,14 @@ _PATTERN = re.compile(r"[*?]|\[[^\]]+\]|\{[^}]*(?:,|\.\.)[^}]*\}")
 _PARAMETER = re.compile(r"(?:env:)?(!?)(\w+|[@*#?$!-])(.*)", re.DOTALL)
 _ALTERNATIVE = re.compile(r"(:?[-=?+])(.*)", re.DOTALL)
 _CUT = re.compile(r"(##?|%%?)(.*)", re.DOTALL)
-# Runs a line inside of a word and returns what it prints: the line, where it begins, and whether it is in backticks.
-Substitute = Callable[[str, int, bool], Texts]
+
+
+class Substitutions(Protocol):
+    """Evaluates the lines inside of words."""
+
+    def substitute(self, line: str, start: int, *, is_backtick: bool) -> Texts:
+        """Returns what the line prints that begins at `start`."""
+        ...
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,14 +123,14 @@ def plain(text: str) -> str:
     return whole(text).replace(_BLANK, " ")
 
 
-def expand(raw: str, scope: Scope, substitute: Substitute, base: int = 0, *, quoted: bool = False) -> Texts:
+def expand(raw: str, scope: Scope, substitutions: Substitutions, base: int = 0, *, quoted: bool = False) -> Texts:
     """Returns the possible texts of a word or of a double-quoted part, which begins at `base` in its line."""
     texts: Texts = ("",)
     at = 0
     while at < len(raw):
         end = _quoted_end(raw, at) if quoted else atom_end(raw, at)
         end = max(end, at + 1)
-        texts = joined(texts, _part(raw[at:end], scope, substitute, base + at, quoted=quoted))
+        texts = joined(texts, _part(raw[at:end], scope, substitutions, base + at, quoted=quoted))
         at = end
     if not quoted and raw[:1] == "~":
         texts = tuple(_at_home(text, scope) for text in texts)
@@ -143,7 +150,7 @@ def _at_home(text: str, scope: Scope) -> str:
     return f"{home[0]}{slash}{rest}" if home else text
 
 
-def _part(part: str, scope: Scope, substitute: Substitute, base: int, *, quoted: bool) -> Texts:
+def _part(part: str, scope: Scope, substitutions: Substitutions, base: int, *, quoted: bool) -> Texts:
     if part[0] == "\\" and len(part) > 1:
         if part[1] == "\n":
             return ("",)
@@ -155,25 +162,25 @@ def _part(part: str, scope: Scope, substitute: Substitute, base: int, *, quoted:
             return (unescape(part[2:-1]),)
         if part[0] == '"' or part.startswith('$"'):
             start = part.index('"') + 1
-            return expand(part[start:-1], scope, substitute, base + start, quoted=True)
+            return expand(part[start:-1], scope, substitutions, base + start, quoted=True)
         if part[:2] in ("<(", ">("):
-            return clouded(substitute(part[2:-1], base + 2, False))
+            return clouded(substitutions.substitute(part[2:-1], base + 2, is_backtick=False))
     if part[0] not in "$`" or part == "$":
         return (part if quoted else _PATTERN.sub(GLOB, part),)
-    texts = _expansion(part, scope, substitute, base)
+    texts = _expansion(part, scope, substitutions, base)
     return texts if quoted else tuple(re.sub(r"[ \t\n]+", _BREAK, text) for text in texts)
 
 
-def _expansion(part: str, scope: Scope, substitute: Substitute, base: int) -> Texts:
+def _expansion(part: str, scope: Scope, substitutions: Substitutions, base: int) -> Texts:
     """Returns what `$…` and backticks become."""
     if part[0] == "`":
-        return substitute(re.sub(r"\\([\\`$])", r"\1", part[1:-1]), base + 1, True)
+        return substitutions.substitute(re.sub(r"\\([\\`$])", r"\1", part[1:-1]), base + 1, is_backtick=True)
     if part.startswith("$(("):
         return UNKNOWN
     if part.startswith("$("):
-        return substitute(part[2:-1], base + 2, False)
+        return substitutions.substitute(part[2:-1], base + 2, is_backtick=False)
     if part.startswith("${"):
-        return _parameter(part[2:-1], scope, substitute, base + 2)
+        return _parameter(part[2:-1], scope, substitutions, base + 2)
     if part in ("$@", "$*"):
         return joined(*_separated(scope.arguments[1:])) if len(scope.arguments) > 1 else UNKNOWN
     name = part[1:]
@@ -187,14 +194,14 @@ def _separated(arguments: tuple[Texts, ...]) -> list[Texts]:
     return parts[1:]
 
 
-def _parameter(body: str, scope: Scope, substitute: Substitute, base: int) -> Texts:
+def _parameter(body: str, scope: Scope, substitutions: Substitutions, base: int) -> Texts:
     """Returns what `${body}` becomes."""
     found = _PARAMETER.fullmatch(body)
     if found is None or (body[0] == "#" and len(body) > 1):
         return UNKNOWN
     name, rest = found[2], found[3]
     if name in ("@", "*") and not rest:
-        return _expansion(f"${name}", scope, substitute, base)
+        return _expansion(f"${name}", scope, substitutions, base)
     is_set = name in scope.variables or name.isdigit()
     value = scope.value(name)
     if found[1]:
@@ -202,10 +209,10 @@ def _parameter(body: str, scope: Scope, substitute: Substitute, base: int) -> Te
     if not rest:
         return value
     if other := _ALTERNATIVE.fullmatch(rest):
-        operator, word = other[1], expand(other[2], scope, substitute, base + body.index(rest) + len(other[1]))
+        operator, word = other[1], expand(other[2], scope, substitutions, base + body.index(rest) + len(other[1]))
         return _alternative(name, value, word, operator, scope, is_set=is_set)
     if cut := _CUT.fullmatch(rest):
-        (pattern, *_) = expand(cut[2].strip("'\""), scope, substitute, base, quoted=True)
+        (pattern, *_) = expand(cut[2].strip("'\""), scope, substitutions, base, quoted=True)
         return tuple(dict.fromkeys(_without(text, plain(pattern), cut[1]) for text in value))
     return clouded(value)
 

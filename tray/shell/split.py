@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import partial
+from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
+from operator import attrgetter
 
 import msgspec
 
@@ -91,6 +91,15 @@ class HereDocument(msgspec.Struct, frozen=True, kw_only=True):
     command: int  # the command that it is given to
 
 
+class _HereMark(msgspec.Struct, frozen=True, kw_only=True):
+    """The word behind `<<`: the line with this text ends the HereDocument."""
+
+    text: str
+    strips_tabs: bool
+    is_literal: bool
+    command: int
+
+
 def words(line: str, placeholders: Mapping[str, str]) -> list[ShellWord]:
     """The line's words in order. Raises ValueError when a quote is not closed."""
     return parse(line, placeholders)[0]
@@ -165,7 +174,7 @@ def _closing(text: str, at: int) -> int:
 
 def commands(found: list[ShellWord]) -> Iterator[list[ShellWord]]:
     """The words of each simple command, beginning with its name."""
-    for _, members in groupby(found, key=lambda word: word.command):
+    for _, members in groupby(found, key=attrgetter("command")):
         group = list(members)
         start = next((index for index, word in enumerate(group) if word.is_command), None)
         if start is not None:
@@ -192,7 +201,7 @@ class _Reader:
         self._at_command, self._redirect = True, ""
         self._left = _TOKEN_LIMIT
         self._open: list[bool] = []  # of each parenthesis: whether it opens arithmetic
-        self._pending: list[Callable[[int], HereDocument]] = []  # their texts begin behind this line
+        self._pending: list[_HereMark] = []  # their texts begin behind this line
         self.texts: list[HereDocument] = []
         self.operators: list[tuple[int, str]] = []
 
@@ -228,16 +237,19 @@ class _Reader:
     def _delimiter(self) -> None:
         start, self._at = self._at, self._end()
         raw = self._line[start : self._at]
-        tabs = self._redirect == "<<-"
-        self._pending.append(
-            partial(_text, self._line, _unquoted(raw), tabs, set(raw).isdisjoint("'\"\\"), self._number)
+        mark = _HereMark(
+            text=_unquoted(raw),
+            strips_tabs=self._redirect == "<<-",
+            is_literal=not set(raw).isdisjoint("'\"\\"),
+            command=self._number,
         )
+        self._pending.append(mark)
         self._redirect = ""
 
     def _skip(self) -> None:
         marks, self._pending = self._pending, []
-        for text in marks:
-            self.texts.append(text(self._at))
+        for mark in marks:
+            self.texts.append(_here_document(self._line, self._at, mark))
             self._at = self.texts[-1].end
 
     def _word(self) -> ShellWord:
@@ -280,24 +292,24 @@ class _Reader:
             raise ValueError(TOO_LONG)
 
 
-def _text(line: str, mark: str, tabs: bool, is_expanded: bool, command: int, start: int) -> HereDocument:
-    """The text from here to the line that is its mark; without one, to the end."""
+def _here_document(line: str, start: int, mark: _HereMark) -> HereDocument:
+    """Returns the text from `start` to the line that is its mark; without one, to the end."""
     at = start
     while at < len(line):
         end = line.find("\n", at) + 1 or len(line) + 1
         one = line[at : end - 1]
-        if (one.lstrip("\t") if tabs else one) == mark:
+        if (one.lstrip("\t") if mark.strips_tabs else one) == mark.text:
             break
         at = end
     else:
         at, end = len(line), len(line)
     return HereDocument(
-        start=start, end=min(end, len(line)), text=line[start:at], is_literal=not is_expanded, command=command
+        start=start, end=min(end, len(line)), text=line[start:at], is_literal=mark.is_literal, command=mark.command
     )
 
 
 def _unquoted(raw: str) -> str:
-    return re.sub(r"\$?'([^']*)'|\$?\"([^\"]*)\"|\\(.)", lambda found: found[1] or found[2] or found[3] or "", raw)
+    return re.sub(r"\$?'([^']*)'|\$?\"([^\"]*)\"|\\(.)", r"\1\2\3", raw)
 
 
 def _value(raw: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
