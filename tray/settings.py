@@ -312,12 +312,12 @@ def _plain(expected: str) -> str:
     """What was expected, in the words of people instead of those of types."""
     if "matching regex" in expected:
         return "expected a time of day"
-    expected = re.sub(r"`([^`]*)`", lambda found: _either(found[1].split(" | ")), re.sub(r"\.0\b", "", expected))
+    expected = re.sub(r"`([^`]*)`", _either, re.sub(r"\.0\b", "", expected))
     return expected.replace(" >= ", " of at least ").replace(" <= ", " of at most ").replace(" > ", " above ")
 
 
-def _either(kinds: Sequence[str]) -> str:
-    return " or ".join(KINDS.get(kind, kind) for kind in kinds if kind != "null")
+def _either(types: re.Match[str]) -> str:
+    return " or ".join(KINDS.get(kind, kind) for kind in types[1].split(" | ") if kind != "null")
 
 
 KINDS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -28,6 +28,7 @@ from tray.model.form import Answers, Form
 from tray.model.hook import GATING_KINDS
 
 NO_TOOL = "payload names no tool"
+NO_ALIASES: Mapping[str, str] = {}
 SPEC_CACHE_SIZE = 1024  # of events whose specs are remembered; names come from outside
 TARGETS = {
     Target.INPUT: Capability.REWRITE_INPUT,
@@ -116,13 +117,21 @@ def is_gating(agents: Sequence[str], event: str) -> bool:
     return not GATING_KINDS.isdisjoint({event, *(spec(agent, event).kind for agent in agents)})
 
 
-def agent_events(agent: str) -> AgentEvents:
-    """The events of a supported agent."""
-    return AgentEvents(
-        agent=agent,
-        names=AGENTS[agent].events,
-        spec=lambda name: spec(agent, name) if is_known_event(agent, name) else None,
-    )
+class SupportedEvents(msgspec.Struct, frozen=True, kw_only=True):
+    """The events of a supported agent. `aliases` has other names of some events, each with the name in its table."""
+
+    agent: str
+    names: Collection[str]
+    aliases: Mapping[str, str]
+
+    def spec(self, name: str) -> EventSpec | None:
+        """Returns None if the agent has no such event."""
+        found = spec(self.agent, self.aliases.get(name, name))
+        return None if found is UNKNOWN_EVENT else found
+
+
+def agent_events(agent: str, aliases: Mapping[str, str] = NO_ALIASES) -> AgentEvents:
+    return SupportedEvents(agent=agent, names=(*AGENTS[agent].events, *aliases), aliases=aliases)
 
 
 def is_known_event(agent: str, name: str) -> bool:

@@ -141,12 +141,16 @@ class RelayRequest(msgspec.Struct, frozen=True, kw_only=True):
     via_agent: str = ""  # the agent in the command, when another one ran it
 
 
-class AgentEvents(msgspec.Struct, frozen=True, kw_only=True):
+class AgentEvents(Protocol):
     """The events of one agent, for the readers of its hooks."""
 
-    agent: str
-    names: Collection[str]
-    spec: Callable[[str], EventSpec | None]  # None: the agent has no such event
+    @property
+    def agent(self) -> str: ...
+    @property
+    def names(self) -> Collection[str]: ...
+    def spec(self, name: str) -> EventSpec | None:
+        """Returns None if the agent has no such event."""
+        ...
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ import bisect
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 import msgspec
 from msgspec.structs import replace
@@ -242,7 +243,7 @@ def _is_code(value: str) -> bool:
 def _merge_spans(spans: list[_SecretSpan]) -> list[_SecretSpan]:
     """Overlapping spans become one, under the name of the one that begins first."""
     merged: list[_SecretSpan] = []
-    for span in sorted(spans, key=lambda span: (span.start, span.end, span.kind)):
+    for span in sorted(spans, key=attrgetter("start", "end", "kind")):
         if merged and span.start < merged[-1].end:
             merged[-1] = replace(merged[-1], end=max(merged[-1].end, span.end))
         else:

@@ -19,7 +19,6 @@ from tray.agents.copilot_cli.events import AGENT, EVENTS, NAMES
 from tray.agents.protocol import agent_events
 from tray.errors import ConfigError
 from tray.files import user_file
-from tray.model.event import AgentEvents
 from tray.model.hook import Action, Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem, unreadable_source
 from tray.reading.http_hooks import http_action, local_url_problem
@@ -61,19 +60,19 @@ def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> S
 def parse(text: bytes, path: Path, agents: Sequence[str] = ()) -> SourceHooks:
     """The hooks of a text that is, or will be, at this path."""
     document = load_json(text, str(path), limit=SIZE)
-    reader = SourceReader(document, _events(), agents=agents, project=_project(path), inactive=_off_reason(document))
+    reader = SourceReader(
+        document,
+        agent_events(AGENT, aliases=NAMES),
+        agents=agents,
+        project=_project(path),
+        inactive=_off_reason(document),
+    )
     with reader.entry():
         fields = reader.mapping((), document.value, EVENT_HINT)
         for event, entries in reader.mapping(("hooks",), fields.get("hooks") or {}, EVENT_HINT).items():
             with reader.entry():
                 _event(reader, event, entries)
     return reader.result()
-
-
-def _events() -> AgentEvents:
-    """The agent's events under both of their names."""
-    own = agent_events(AGENT)
-    return AgentEvents(agent=AGENT, names=(*EVENTS, *NAMES), spec=lambda name: own.spec(NAMES.get(name, name)))
 
 
 def _off_reason(document: Document) -> str:
