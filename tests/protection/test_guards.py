@@ -15,6 +15,7 @@ from protection.test_self_protection import PLACES, event
 
 from tray.model.decision import Verdict
 from tray.protection.self_protection import Protection
+from tray.store.ledger import LedgerState
 
 GUARDS = [
     ".codex/hooks/policy.py",
@@ -84,7 +85,7 @@ READS = [
 
 
 def verdict(tool: str, input: dict[str, Any], *guards: str) -> Verdict:
-    found = Protection(protected_paths=PLACES, guards=lambda: guards).judge(event(tool, input))
+    found = Protection(protected_paths=PLACES, approved=LedgerState(uncovered=guards)).judge(event(tool, input))
     return found.output.verdict if found else Verdict.ABSTAIN
 
 
@@ -130,7 +131,7 @@ def test_a_command_is_judged_in_the_folder_that_its_call_names(agent: str, tool:
     def judged(command: str, folder: str) -> bool:
         input = {"command": command, "cmd": command, "CommandLine": command, "command_line": command, key: folder}
         call = replace(event(tool, input), agent=agent)
-        return Protection(protected_paths=PLACES, guards=lambda: (GUARD,)).judge(call) is not None
+        return Protection(protected_paths=PLACES, approved=LedgerState(uncovered=(GUARD,))).judge(call) is not None
 
     assert judged("rm gate", "/home/u/p/tools/ci")
     assert judged("rm gate", "tools/ci")

@@ -108,7 +108,7 @@ class Engine:
         self._protection = Protection(
             protected_paths=state.protected_paths,
             settings=options.settings,
-            guards=lambda: state.ledger.state.uncovered,
+            approved=state.ledger,
             page=options.page,
         )
         self._slash_commands = options.slash_commands

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import groupby, islice, pairwise
+from operator import attrgetter
 from pathlib import PurePath
 
 from tray.model.decision import Verdict
@@ -94,7 +95,7 @@ def _alternatives(text: str) -> list[str]:
 
 def listed_folders(words: Sequence[ShellWord], cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
     """Yields folders with our files that one command of the line lists and another deletes: `ls -d ~ | xargs rm`."""
-    for _, group in groupby(words, key=lambda word: word.command):
+    for _, group in groupby(words, key=attrgetter("command")):
         command = [word.text for word in group]
         if command[0] in LISTERS:
             for text in command[1:]:

@@ -11,8 +11,9 @@ import logging
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatch
+from operator import attrgetter
 from pathlib import PurePath
 from typing import Protocol
 
@@ -43,6 +44,7 @@ from tray.protection.protected_paths import (
     shell_lines,
 )
 from tray.protection.settings_edit import adds_match, judge_edit
+from tray.store.ledger import LedgerState
 from tray.text.words import word_set
 
 NAME = "self-protection"
@@ -94,12 +96,19 @@ class ConfirmedExceptions(Protocol):
     def exceptions(self) -> Sequence[str]: ...
 
 
+class ApprovedFiles(Protocol):
+    """Lists the files that approved hooks run or name, and that are not copied. The Ledger is one, and its state."""
+
+    @property
+    def uncovered(self) -> tuple[str, ...]: ...
+
+
 class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Without `settings` there are no exceptions."""
 
     protected_paths: ProtectedPaths
     settings: ConfirmedExceptions | None = None
-    guards: Callable[[], tuple[str, ...]] = tuple  # files that approved hooks run or name, and that are not copied
+    approved: ApprovedFiles = LedgerState()
     page: PageAddress = msgspec.field(default_factory=PageAddress)
 
     @functools.cached_property
@@ -115,7 +124,7 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def _places(self, event: Event) -> ProtectedPaths:
         """With the page's port, and with the agents' homes that the agent's own environment names."""
-        port, homes, guards = self.page.port, agent_homes(event.environment), self.guards()
+        port, homes, guards = self.page.port, agent_homes(event.environment), self.approved.uncovered
         if not port and not homes and not guards:
             return self.protected_paths
         homes = {**self.protected_paths.agent_homes, **homes}
@@ -128,7 +137,7 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if not self.applies(event.agent, event.tool, event.cwd, event.environment):
             return None
         try:
-            worst = max(self._findings(event, event.tool), key=lambda one: one.verdict, default=None)
+            worst = max(self._findings(event, event.tool), key=attrgetter("verdict"), default=None)
         except Exception:  # whoever finds words that we fail on has not got past us
             log.exception("%s of %s could not be judged", event.name, event.agent)
             worst = ProtectionFinding(Verdict.ASK, "this call cannot be judged;", "")
@@ -162,7 +171,7 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         names_page = self.page.port and str(self.page.port) in bare
         if names_page or (SWEEPING.search(lines) and self._may_sweep(lines, cwd)):
             return True
-        for path in self.guards():
+        for path in self.approved.uncovered:
             *_, folder, file = f"//{path.lower()}".split("/")
             if file in bare or (folder and folder in bare) or (cwd and path.startswith(f"{cwd}/")):
                 return True

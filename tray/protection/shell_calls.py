@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby, islice, pairwise
+from operator import attrgetter
 from pathlib import PurePath
 
 from tray.model.decision import Verdict
@@ -96,7 +97,7 @@ def check_shell_line(line: str, cwd: str, protected: ProtectedPaths, depth: int 
     if depth > DEPTH:
         yield ProtectionFinding(Verdict.ASK, "too many shells inside each other;", "shell")
         return
-    line = HOME_PATTERN.sub(lambda _: protected.home, line.replace("\\\n", ""))
+    line = protected.home.join(HOME_PATTERN.split(line.replace("\\\n", "")))
     line = PRINTED_FOLDER.sub(lambda found: repository(cwd) or cwd if "git" in found[0] else cwd, line)
     try:
         _, documents = parse(line, {})
@@ -113,7 +114,7 @@ def check_shell_line(line: str, cwd: str, protected: ProtectedPaths, depth: int 
     piped = PIPED_TO_SHELL.search(bare) is not None
     exported: set[str] = set()
     names_us = False  # `$(echo hooktray) off` makes our name of another command
-    for number, group in groupby(words, key=lambda word: word.command):
+    for number, group in groupby(words, key=attrgetter("command")):
         command = list(group)
         if is_remote := command[0].text == "ssh" and not any(HERE.search(word.text) for word in command):
             command = [one for one in command if one is command[0] or one.redirect or SUBSTITUTION.search(one.raw)]

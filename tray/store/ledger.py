@@ -147,6 +147,11 @@ class Ledger:
                 connection.execute(CONTINUE, (max(before, self.state.version),))
 
     @property
+    def uncovered(self) -> tuple[str, ...]:
+        """Returns the files that approved hooks run or name, and that are not copied."""
+        return self.state.uncovered
+
+    @property
     def is_altered(self) -> bool:
         """True if the rows on disk differ from those in memory. Raises StoreError."""
         with self._lock, self._database.connect() as connection:
