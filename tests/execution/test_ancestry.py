@@ -8,13 +8,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tray.execution.ancestry import DEPTH, descent, is_command, is_own_program, sent_by_command
-from tray.execution.hook_runs import Descent, HookAncestry
+from tray.execution.ancestry import DEPTH, HookAncestry, descent, is_command, is_own_program, sent_by_command
+from tray.execution.hook_runs import Descent
 from tray.execution.isolation import one_shot_command
 
 SHOWS_PROGRAMS = pytest.mark.skipif(sys.platform == "win32", reason="wine shows the program of no other process")
@@ -102,7 +101,7 @@ def test_only_a_process_of_the_trays_interpreter_is_the_trays_program() -> None:
 @IS_POSIX
 def test_a_lineage_says_each_time_what_the_ancestors_say() -> None:
     with running(["/bin/cat"], executable="/bin/cat") as ours:
-        below, beside = (HookAncestry(partial(descent, own=own)) for own in (os.getpid(), ours))
+        below, beside = map(HookAncestry, (os.getpid(), ours))
 
         assert [below.descent(ours), below.descent(ours)] == [Descent((ours,), is_below_one_shot=False)] * 2
         assert [beside.descent(os.getpid()), beside.descent(os.getpid())] == [None, None]

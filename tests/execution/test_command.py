@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,15 @@ if sys.platform == "win32":
 from tray.execution import command, process, process_posix, process_windows, streams
 from tray.execution.background import BackgroundProcesses
 from tray.execution.command import Job
-from tray.execution.process import STDERR_LIMIT, STDOUT_LIMIT
+from tray.execution.process import STDERR_LIMIT, STDOUT_LIMIT, HookTurn
 from tray.model.decision import Result
 
 Run = Callable[..., tuple[Result, ...]]
+# How a process is run, and how its end is noticed.
 RUNNERS: Mapping[str, Run] = {
     "pidfd": process_posix.run,
     "threads": process_windows.run,
-    "waiter": functools.partial(process_posix.run, watcher=process_posix.ExitThread),
+    "waiter": process_posix.run,
 }
 PATIENCE = 60.0  # seconds that a condition may take on a busy machine
 
@@ -88,6 +89,25 @@ def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - counts
 
 
+class Started(HookTurn):
+    """Keeps the processes that were started, and calls `work` for each."""
+
+    def __init__(self, work: Callable[[], object] = tuple) -> None:
+        self.pids: list[int] = []
+        self._work = work
+
+    def started(self, pid: int) -> None:
+        self.pids.append(pid)
+        self._work()
+
+
+class BrokenTurn(HookTurn):
+    """Fails where it is asked whether the job may start."""
+
+    def starting(self) -> AbstractContextManager[bool]:
+        raise KeyError("broken")
+
+
 @dataclass
 class Bench:
     """One way of running, and a folder for scripts and what they leave."""
@@ -103,10 +123,8 @@ class Bench:
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"} | fields.pop("environment", {})
         return Job(argv=argv, cwd=str(self.folder), environment=environment, **fields)
 
-    def all(
-        self, *jobs: Job, within: float = PATIENCE, hangup: Any = None, spawned: Any = None
-    ) -> tuple[Result, ...]:
-        return self.run(jobs, time.monotonic() + within, hangup, spawned, background=self.background)
+    def all(self, *jobs: Job, within: float = PATIENCE, hangup: Any = None) -> tuple[Result, ...]:
+        return self.run(jobs, time.monotonic() + within, hangup, background=self.background)
 
     def one(self, line: str, **fields: Any) -> Result:
         return self.all(self.job(line, **fields))[0]
@@ -133,7 +151,9 @@ def _nothing_stays_behind() -> Iterator[None]:
 
 
 @pytest.fixture(params=sorted(RUNNERS))
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+def bench(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    if request.param == "waiter":
+        monkeypatch.setattr(process_posix, "watch_exit", process_posix.ExitThread)
     background = BackgroundProcesses()
     yield Bench(RUNNERS[request.param], tmp_path, background)
     background.close()
@@ -334,7 +354,8 @@ def test_after_a_cancel_nothing_is_left(bench: Bench) -> None:
 def test_a_byte_from_the_agents_side_cancels_too(bench: Bench) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        result = bench.all(bench.job("sleep 60"), hangup=ours, spawned=lambda pid: theirs.send(b"x"))[0]
+        turn = Started(lambda: theirs.send(b"x"))
+        result = bench.all(bench.job("sleep 60", turn=turn), hangup=ours)[0]
 
     assert result.cause == "cancelled"
 
@@ -350,26 +371,31 @@ def test_what_was_over_before_a_cancel_keeps_its_result(bench: Bench) -> None:
     assert results[1].cause == "cancelled"
 
 
-def test_a_process_whose_end_is_never_told_delays_nobody(tmp_path: Path) -> None:
+def test_a_process_whose_end_is_never_told_delays_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     silent, open_ = socket.socketpair()
     job = Job(argv=("/bin/sh", "-c", "exec sleep 60"), cwd=str(tmp_path), timeout=0.2)
 
+    monkeypatch.setattr(process_posix, "watch_exit", lambda child: silent)
+
     with open_:
         end = time.monotonic() + PATIENCE
-        result = process_posix.run([job], end, None, watcher=lambda child: silent)[0]
+        result = process_posix.run([job], end, None)[0]
 
     assert (result.code, result.timed_out, result.cause) == (None, True, "timed out after 0.2 s")
 
 
-def test_what_was_over_before_a_cancel_keeps_its_result_though_its_end_was_not_told(tmp_path: Path) -> None:
+def test_what_was_over_before_a_cancel_keeps_its_result_though_its_end_was_not_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ours, theirs = socket.socketpair()
     silent, open_ = socket.socketpair()
-    pids: list[int] = []
-    job = Job(argv=("/bin/sh", "-c", "echo done"), cwd=str(tmp_path))
+    monkeypatch.setattr(process_posix, "watch_exit", lambda child: silent)
+    turn = Started()
+    job = Job(argv=("/bin/sh", "-c", "echo done"), cwd=str(tmp_path), turn=turn)
 
-    with ours, open_, once(lambda: bool(pids) and not alive(pids[0]), theirs.close):
+    with ours, open_, once(lambda: bool(turn.pids) and not alive(turn.pids[0]), theirs.close):
         end = time.monotonic() + PATIENCE
-        result = process_posix.run([job], end, ours, pids.append, watcher=lambda child: silent)[0]
+        result = process_posix.run([job], end, ours)[0]
 
     assert (result.code, result.stdout) == (0, b"done\n")
 
@@ -485,21 +511,19 @@ def test_no_jobs_give_no_results(bench: Bench) -> None:
 
 
 def test_the_caller_hears_of_each_process(bench: Bench) -> None:
-    pids: list[int] = []
+    turn = Started()
+    jobs = (bench.job("echo $$", turn=turn), bench.argv("/no/such", turn=turn), bench.job("echo $$", turn=turn))
 
-    results = bench.all(bench.job("echo $$"), bench.argv("/no/such"), bench.job("echo $$"), spawned=pids.append)
+    results = bench.all(*jobs)
 
-    assert [int(result.stdout) for result in results if result.stdout] == pids
+    assert [int(result.stdout) for result in results if result.stdout] == turn.pids
 
 
 def test_an_error_in_the_caller_leaves_no_process(bench: Bench) -> None:
     others = set(children())
 
-    def fail(pid: int) -> None:
-        raise KeyError(pid)
-
     with pytest.raises(KeyError):
-        bench.all(bench.job("sleep 60"), spawned=fail)
+        bench.all(bench.job("sleep 60"), bench.job("sleep 60", turn=BrokenTurn()))
 
     assert not set(children()) - others
 
@@ -527,19 +551,9 @@ def test_this_platform_runs_its_own_way() -> None:
     assert command.run is process_posix.run
 
 
-def test_the_kernels_handle_is_used_where_there_is_one(tmp_path: Path) -> None:
-    seen: list[str] = []
-
-    def watcher(child: Any) -> process_posix.ExitWatch:
-        watch = process_posix.watch_exit(child)
-        seen.append(str(Path(f"/proc/self/fd/{watch.fileno()}").readlink()))
-        return watch
-
-    process_posix.run(
-        [Job(argv=("/bin/sh", "-c", ":"), cwd=str(tmp_path))], time.monotonic() + 9, None, watcher=watcher
-    )
-
-    assert "pidfd" in seen[0]
+def test_the_kernels_handle_is_used_where_there_is_one() -> None:
+    with subprocess.Popen(["/bin/sh", "-c", ":"]) as child, closing(process_posix.watch_exit(child)) as watch:
+        assert "pidfd" in str(Path(f"/proc/self/fd/{watch.fileno()}").readlink())
 
 
 def test_a_hook_can_be_interrupted_by_its_own_signals(bench: Bench) -> None:

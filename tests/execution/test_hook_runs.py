@@ -20,6 +20,7 @@ from tray.execution.background import BackgroundProcesses
 from tray.execution.command import Job, run
 from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.orphans import become_subreaper
+from tray.execution.process import HookTurn
 from tray.execution.process_posix import PosixTree
 
 become_subreaper()
@@ -31,9 +32,17 @@ def left():
         time.sleep(0.001)
     return int((folder / "left").read_text())
 
+class Turn(HookTurn):
+    def __init__(self, runs, place):
+        self.runs, self.place = runs, place
+    def started(self, pid):
+        self.runs.add("hook", self.place, pid)
+    def exited(self, pid, *, has_left):
+        self.runs.end(pid, has_left)
+
 def hook(line, runs, background, place=HookPlace()):
     job = Job(argv=("/bin/sh", "-c", line), cwd=str(folder), environment={"PATH": os.environ["PATH"]},
-              on_start=lambda pid: runs.add("hook", place, pid), on_exit=runs.end)
+              turn=Turn(runs, place))
     return run([job], time.monotonic() + 60, None, background=background)
 """
 # It leaves its session, its parents and its mark behind, and lives on.

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tray.errors import HooktrayError
 from tray.execution.project_folder import ProjectFolder
+from tray.execution.request_deadline import Deadline
 
 
 @pytest.fixture
@@ -77,5 +79,8 @@ def test_a_folder_that_holds_the_home_is_no_project(own_home: Path) -> None:
 
 
 def test_a_search_ends_when_its_time_is_over(project: Path) -> None:
-    with pytest.raises(HooktrayError, match="time is over"):
-        ProjectFolder(str(project), lambda: True).glob("*")
+    with closing(Deadline(60)) as deadline:
+        deadline.end("timed out")
+
+        with pytest.raises(HooktrayError, match="time is over"):
+            ProjectFolder(str(project), deadline).glob("*")

@@ -19,6 +19,7 @@ from servers import Asked, Said, Trap, WebServer, completion
 
 from tray.engine import execute
 from tray.engine.ports import Execution, NoSettings
+from tray.execution.process import FREE_TURN
 from tray.model.event import Event, EventKind, RelayRequest
 from tray.model.hook import Hook, Match, Prompt, Source
 
@@ -564,6 +565,4 @@ def test_a_question_to_a_model_has_all_of_the_hooks_time(house: House, is_agent:
     )
     event = Event(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE)
 
-    turn = execute.HookTurn(event, hook, house.stores.runs, house.stores.switch)
-
-    assert execute._request_job(turn, NoSettings()).timeout == timeout
+    assert execute._request_job(event, hook, NoSettings(), FREE_TURN).timeout == timeout

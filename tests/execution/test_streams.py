@@ -36,8 +36,17 @@ class Starved(PipeReader):
         super()._read_all()
 
 
+class Overflows:
+    """Counts the calls. Stand-in for a HookProcess."""
+
+    count = 0
+
+    def overflow(self) -> None:
+        self.count += 1
+
+
 def starved(limit: int = 1 << 20) -> Starved:
-    stream = Starved(limit, lambda: None)
+    stream = Starved(limit)
     stream.turn = threading.Event()
     stream.start()
     return stream
@@ -88,7 +97,7 @@ def spare(count: int) -> Iterator[None]:
 def test_all_that_was_said_is_heard_and_no_more(monkeypatch: pytest.MonkeyPatch, chunk: int, length: int) -> None:
     monkeypatch.setattr(streams, "CHUNK", chunk)
     before = descriptors()
-    stream = PipeReader(1000, lambda: None)
+    stream = PipeReader(1000)
     with held(stream) as grandchild:
         stream.start()
         os.write(stream.end.fileno(), SAID[:length])
@@ -145,18 +154,18 @@ def test_a_full_pipe_that_waits_for_nobody_loses_nothing(is_held: bool) -> None:
 
 @pytest.mark.parametrize(("limit", "floods"), [(len(SAID), False), (len(SAID) - 1, True), (len(SAID) + 1, False)])
 def test_only_what_is_over_the_limit_is_too_much(limit: int, floods: bool) -> None:
-    told: list[str] = []
-    stream = PipeReader(limit, lambda: told.append("too much"))
+    overflows = Overflows()
+    stream = PipeReader(limit, overflows)
     stream.start()
     os.write(stream.end.fileno(), SAID)
 
     assert taken(stream) == SAID[:limit]
-    assert bool(told) is floods
+    assert bool(overflows.count) is floods
 
 
 def test_what_was_never_listened_to_is_closed_and_not_whole() -> None:
     before = descriptors()
-    pipes = ThreadPipes()
+    pipes = ThreadPipes(process_windows.ThreadedRun(LONG, None))
 
     assert pipes.take() == (b"", b"")
 

@@ -6,10 +6,11 @@ import contextlib
 import random
 import threading
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from http.client import HTTPException
 
+import pytest
 from addresses import PUBLIC, REFUSED
 from servers import Said, Trap, WebServer
 
@@ -17,8 +18,11 @@ from torture.frame import Tally
 from torture.trays import LONG
 from tray.addresses import endpoint
 from tray.errors import HooktrayError
-from tray.execution.http_client import HttpRequest, Resolve, check_addresses, lookup, send
+from tray.execution import http_client
+from tray.execution.http_client import HttpRequest, check_addresses, lookup, send
 from tray.execution.request_deadline import Deadline
+
+Resolve = Callable[[str, int], Sequence[str]]
 
 TITLE = "HTTP hooks and this machine's own addresses"
 TOGETHER = 25  # URLs between two looks at the trap, which take their time
@@ -38,12 +42,21 @@ def torture(tally: Tally) -> None:
             tally.keep(f"{address} is public", _passes(address))
 
 
+@contextlib.contextmanager
+def _resolved(resolve: Resolve) -> Iterator[None]:
+    """Names have the addresses that this function returns."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(http_client, "lookup", resolve)
+        yield
+
+
 def _passes(address: str) -> bool:
     request = HttpRequest(endpoint=endpoint("https://guard.test/"))
-    try:
-        return check_addresses(request, lambda host, port: (address,)) == (address,)
-    except HooktrayError:
-        return False
+    with _resolved(lambda host, port: (address,)):
+        try:
+            return check_addresses(request) == (address,)
+        except HooktrayError:
+            return False
 
 
 def _reaches(trap: Trap, url: str, resolve: Resolve = lookup, *, local: bool = False) -> bool:
@@ -53,8 +66,8 @@ def _reaches(trap: Trap, url: str, resolve: Resolve = lookup, *, local: bool = F
 
 
 def _send(url: str, resolve: Resolve = lookup, *, local: bool = False) -> None:
-    with contextlib.suppress(HooktrayError, ValueError), closing(Deadline(5.0)) as span:
-        send(HttpRequest(endpoint=endpoint(url), body=b"{}", local=local), span, resolve)
+    with contextlib.suppress(HooktrayError, ValueError), _resolved(resolve), closing(Deadline(5.0)) as span:
+        send(HttpRequest(endpoint=endpoint(url), body=b"{}", local=local), span)
 
 
 def _names(tally: Tally, trap: Trap) -> None:
@@ -67,10 +80,11 @@ def _names(tally: Tally, trap: Trap) -> None:
 
 
 def _is_refused(request: HttpRequest, answer: Sequence[str]) -> bool:
-    try:
-        check_addresses(request, lambda host, port: answer)
-    except HooktrayError:
-        return True
+    with _resolved(lambda host, port: answer):
+        try:
+            check_addresses(request)
+        except HooktrayError:
+            return True
     return False
 
 

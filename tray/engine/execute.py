@@ -8,13 +8,11 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Protocol
 
-import msgspec
 from msgspec.structs import replace
 
 from tray.agents import patches
@@ -32,8 +30,8 @@ from tray.engine.ports import EngineListener, EngineSettings
 from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.execution.command import BackgroundProcesses, Hangup, run
 from tray.execution.environment import USER_PACKAGES, add_withheld, clean
-from tray.execution.hook_runs import HookPlace, HookRuns
-from tray.execution.process import CANCELLED, CLOSED, Job
+from tray.execution.hook_runs import HookRuns, RecordedTurn
+from tray.execution.process import CANCELLED, CLOSED, HookTurn, Job
 from tray.execution.request_deadline import Deadline
 from tray.execution.request_job import AnyJob, RequestJob, run_jobs
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Target, Verdict
@@ -51,22 +49,6 @@ SIGNAL_GRACE = 0.25  # seconds that the tray's own signal may come later than th
 NOT_SHOWN = "a hook's status could not be shown"
 
 log = logging.getLogger(__name__)
-
-
-class HookTurn(msgspec.Struct, frozen=True):
-    """One hook's turn on an event: whether it may start, and of which hook its process is."""
-
-    event: Event
-    hook: Hook
-    runs: HookRuns
-    switch: Switch
-
-    def may_start(self) -> AbstractContextManager[bool]:
-        """Returns whether it may start now; the switch and the runs wait until it has."""
-        return self.runs.starting(self.switch.starting(self.event.session, self.event.agent))
-
-    def add_run(self, pid: int) -> None:
-        self.runs.add(self.hook.key, HookPlace(self.event.above, self.event.depth), pid)
 
 
 class HookExecutor:
@@ -204,15 +186,15 @@ class HookExecutor:
                 return skipped(hook, Gate.ONCE, ONCE_CAUSE)
             output = HookOutput(verdict=hook.action.verdict, reason=hook.action.reason)
             return Outcome(hook=hook.name, status=Status.OK, output=output)
+        turn = RecordedTurn(self._runs, self._switch, hook.key, event)
         hook = replace(hook, env=approved.env) if approved.granted else hook
-        turn = HookTurn(event, hook, self._runs, self._switch)
         try:
             known = AGENTS.find(hook.dialect)
             if known is None:
                 raise HooktrayError(f"it is written for {hook.dialect}, an agent that is not known here any more")
             if isinstance(hook.action, Command):
-                return self._command_job(event, approved, turn, hook.action, known)
-            return _request_job(turn, self._settings)
+                return self._command_job(event, approved, hook, hook.action, known, turn)
+            return _request_job(event, hook, self._settings, turn)
         except HooktrayError as error:
             return failed(event, hook, error.message)
         except PACKAGE_ERRORS as error:  # the hook's turn: one hook's failure leaves the others' verdicts
@@ -220,10 +202,10 @@ class HookExecutor:
             return failed(event, hook, _internal_error(hook, "stdin", error))
 
     def _command_job(
-        self, event: Event, approved: ApprovedHook, turn: HookTurn, command: Command, known: Agent
+        self, event: Event, approved: ApprovedHook, hook: Hook, command: Command, known: Agent, turn: HookTurn
     ) -> Job:
         """The job that runs this command hook. Raises HooktrayError if it cannot run."""
-        hook, digest = turn.hook, approved.digest
+        digest = approved.digest
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # the approved copy stays as it is
         if USER_PACKAGES not in hook.env:
             own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
@@ -253,9 +235,7 @@ class HookExecutor:
             stdin=stdin,
             timeout=hook.timeout,
             background=hook.background_seconds,
-            on_start=turn.add_run,
-            on_exit=self._runs.end,
-            start_gate=turn.may_start,
+            turn=turn,
         )
 
     def _run_jobs(
@@ -346,9 +326,9 @@ def _both(first: Outcome, more: Outcome, tool: Tool) -> Outcome:
     return replace(first, output=output, ms=first.ms + more.ms, cause=first.cause or more.cause)
 
 
-def _request_job(turn: HookTurn, settings: EngineSettings) -> RequestJob:
+def _request_job(event: Event, hook: Hook, settings: EngineSettings, turn: HookTurn) -> RequestJob:
     """The job that sends this hook's request, or its question to the model that a person confirmed."""
-    event, hook, action = turn.event, turn.hook, turn.hook.action
+    action = hook.action
     ask: Callable[[Deadline], Result]
     if isinstance(action, Prompt):
         from tray.engine.prompt_hook import ask_model  # urllib3, which most events do not need
@@ -359,7 +339,7 @@ def _request_job(turn: HookTurn, settings: EngineSettings) -> RequestJob:
 
         assert isinstance(action, Http)
         ask = partial(post, event, hook, action)
-    return RequestJob(ask=ask, timeout=hook.timeout, start_gate=turn.may_start)
+    return RequestJob(ask=ask, timeout=hook.timeout, turn=turn)
 
 
 class StatusDisplay(Protocol):

@@ -10,7 +10,7 @@ from tray.addresses import endpoint
 from tray.agents import lenient
 from tray.agents.registry import AGENTS, hook_rules
 from tray.errors import HooktrayError
-from tray.execution.http_client import HttpReply, HttpRequest, Resolve, lookup, send
+from tray.execution.http_client import HttpReply, HttpRequest, send
 from tray.execution.request_deadline import Deadline
 from tray.model.decision import Result
 from tray.model.event import Event
@@ -20,9 +20,9 @@ VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 CONTROL = re.compile(r"[^\t\x20-\x7e]")
 
 
-def post(event: Event, hook: Hook, action: Http, deadline: Deadline, resolve: Resolve = lookup) -> Result:
+def post(event: Event, hook: Hook, action: Http, deadline: Deadline) -> Result:
     """What the server answers to one hook's event. Raises HooktrayError."""
-    return _result(hook.dialect, send(_request(event, hook, action), deadline, resolve))
+    return _result(hook.dialect, send(_request(event, hook, action), deadline))
 
 
 def _request(event: Event, hook: Hook, action: Http) -> HttpRequest:

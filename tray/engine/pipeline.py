@@ -37,8 +37,8 @@ from tray.engine.user_questions import (
     UserQuestion,
     apply_result,
 )
-from tray.execution.ancestry import descent
-from tray.execution.hook_runs import Descent, HookAncestry
+from tray.execution.ancestry import HookAncestry
+from tray.execution.hook_runs import Descent
 from tray.execution.process import CANCELLED
 from tray.model.decision import NO_OPINION, RAN_BESIDE, Answer, Decision, Gate, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, RelayRequest
@@ -135,7 +135,7 @@ class Engine:
             offline=options.offline,
             notes=options.notes,
         )
-        self._ancestry = HookAncestry(partial(descent, own=os.getpid()))
+        self._ancestry = HookAncestry(os.getpid())
         self._listener = listener
         self._workers = workers
 

@@ -29,7 +29,7 @@ def ask_model(event: Event, hook: Hook, action: Prompt, llm: Llm | None, deadlin
     endpoint = _endpoint(action, llm)
     first = render_prompt(event, hook, action)
     if action.agent:
-        return _run_agent(endpoint, deadline, ProjectFolder(event.cwd, lambda: deadline.cause), first)
+        return _run_agent(endpoint, deadline, ProjectFolder(event.cwd, deadline), first)
     return _result(complete(endpoint, deadline, _opening(SYSTEM, first)))
 
 

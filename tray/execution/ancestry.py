@@ -15,6 +15,7 @@ from tray.execution.isolation import base_interpreter, is_isolated
 from tray.execution.process_table import command_line, program_path, read_entry
 
 DEPTH = 64
+MAX_PARENTS = 1024  # of relays
 
 
 class Ancestor(msgspec.Struct, frozen=True):
@@ -58,6 +59,31 @@ def descent(pid: int, own: int) -> Descent | None:
             return Descent(tuple(chain), is_below_one_shot=True)
         chain.append(one.pid)
     return None
+
+
+class HookAncestry:
+    """Finds how a relay descends from the process `own`, and remembers the parents of relays that do not.
+
+    A process that does not descend from us never will: the kernel gives orphans to us only from below us. A parent is
+    known by its number and its start, as the system reuses numbers.
+    """
+
+    def __init__(self, own: int) -> None:
+        self._own = own
+        self._unrelated: set[tuple[int, float]] = set()
+
+    def descent(self, pid: int) -> Descent | None:
+        """None when neither we nor a one-shot engine is above the relay."""
+        relay = read_entry(pid)
+        parent = read_entry(relay.parent) if relay else None
+        if relay and parent and (relay.parent, parent.start) in self._unrelated:
+            return None
+        found = descent(pid, self._own)
+        if found is None and relay and parent and relay == read_entry(pid):  # its parent is still the same
+            if len(self._unrelated) >= MAX_PARENTS:
+                self._unrelated.clear()
+            self._unrelated.add((relay.parent, parent.start))
+        return found
 
 
 def sent_by_command(pid: int, verbs: Iterable[str], depth: int) -> bool:

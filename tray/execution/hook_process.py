@@ -97,8 +97,7 @@ class HookProcess:
         has_left = self._clean_up(clean=not cause)
         if cause == process.CANCELLED and not self.abandoned:
             self._wait_for_tree()
-        if self._job.on_exit is not None:
-            self._job.on_exit(self._tree.pid, has_left)
+        self._job.turn.exited(self._tree.pid, has_left=has_left)
         number = None if cause else code
         self.result = Result(
             code=number, stdout=stdout, stderr=stderr, cause=cause, timed_out=self._timed_out, ms=ms, signal=signal
@@ -156,8 +155,7 @@ def fail_unwatched(job: Job, child: subprocess.Popen[bytes], error: Exception) -
     """Its process was started, and its end cannot be watched: it is killed, and has failed."""
     child.kill()
     child.wait()
-    if job.on_exit is not None:
-        job.on_exit(child.pid, False)
+    job.turn.exited(child.pid, has_left=False)
     for file in (child.stdin, child.stdout, child.stderr):
         if file is not None:
             file.close()
@@ -169,7 +167,7 @@ def spawn(
 ) -> subprocess.Popen[bytes] | Result:
     """Start the job in a session of its own; a Result when there is nothing that could be started."""
     try:
-        with job.start_gate() as open_:
+        with job.turn.starting() as open_:
             if not open_:
                 return Result(cause=process.CLOSED)
             if problem := script.missing_program(job.argv, job.cwd):
@@ -186,8 +184,7 @@ def spawn(
                 stdout=stdout,
                 stderr=stderr,
             )
-            if job.on_start is not None:
-                job.on_start(child.pid)
+            job.turn.started(child.pid)
             if sys.platform == "linux" and getrlimit(RLIMIT_NOFILE) != ORIGINAL_LIMIT:
                 with contextlib.suppress(OSError):  # it has ended already
                     prlimit(child.pid, RLIMIT_NOFILE, ORIGINAL_LIMIT)

@@ -9,16 +9,17 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from tray.execution.background import BackgroundProcesses
-from tray.execution.process import OPENED_VARIABLE
+from tray.execution.process import OPENED_VARIABLE, HookTurn
 from tray.execution.process_table import ProcessEntry, environment, read_entry
+from tray.model.event import Event
+from tray.store.switch import Switch
 
-MAX_PARENTS = 1024  # of relays
 MAX_RUNS = 4096  # that are remembered; the oldest that left children is forgotten first
 FILE_SIZE = 64 * 1024  # bytes of a file that are read
 
@@ -50,48 +51,18 @@ class _Run(msgspec.Struct, frozen=True):
     start: float  # of its process, in the system's own unit
 
 
-class HookAncestry:
-    """Finds how a relay descends from a hook by `look`, and remembers the parents of relays that do not.
-
-    A process that does not descend from us never will: the kernel gives orphans to us only from below us. A parent is
-    known by its number and its start, as the system reuses numbers.
-    """
-
-    def __init__(self, look: Callable[[int], Descent | None]) -> None:
-        self._look = look
-        self._unrelated: set[tuple[int, float]] = set()
-
-    def descent(self, pid: int) -> Descent | None:
-        """None when neither we nor a one-shot engine is above the relay."""
-        relay = read_entry(pid)
-        parent = read_entry(relay.parent) if relay else None
-        if relay and parent and (relay.parent, parent.start) in self._unrelated:
-            return None
-        found = self._look(pid)
-        if found is None and relay and parent and relay == read_entry(pid):  # its parent is still the same
-            if len(self._unrelated) >= MAX_PARENTS:
-                self._unrelated.clear()
-            self._unrelated.add((relay.parent, parent.start))
-        return found
-
-
 class HookRuns:
     """The runs of this process. A one-shot engine writes its own into `folder`, where every engine finds them."""
 
     def __init__(self, folder: Path, *, publish: bool) -> None:
         self._folder = folder
         self._publish = publish
-        self._lock = threading.Lock()  # held while a hook starts, so that none is asked for before it is known
+        self.lock = threading.Lock()  # held while a hook starts, so that none is asked for before it is known
         self._runs: dict[int, _Run] = {}
         self._running: set[int] = set()  # the others have ended, and left children in the background
 
-    @contextlib.contextmanager
-    def starting(self, gate: contextlib.AbstractContextManager[bool]) -> Iterator[bool]:
-        with self._lock, gate as is_open:
-            yield is_open
-
     def add(self, hook: str, place: HookPlace, pid: int) -> None:
-        """The process that has just been started for this hook, while `starting` is open."""
+        """The process that has just been started for this hook, while `lock` is held."""
         entry = read_entry(pid)
         run = _Run(HookPlace(place.above | {hook}, place.depth + 1), entry.start if entry else 0.0)
         self._runs.pop(pid, None)
@@ -123,7 +94,7 @@ class HookRuns:
         if known is None and is_below_one_shot:
             return self._read(chain[-1], entries) or HookPlace(depth=1)
         if known is None:
-            with self._lock:  # a hook that was just being started is known now
+            with self.lock:  # a hook that was just being started is known now
                 known = self._known(entries)
         if known is not None:
             return known
@@ -172,6 +143,24 @@ class HookRuns:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass
         return None
+
+
+class RecordedTurn(HookTurn):
+    """The turn of one hook at one event: it starts only if the switch is on, and its process is kept in HookRuns."""
+
+    def __init__(self, runs: HookRuns, switch: Switch, hook: str, event: Event) -> None:
+        self._runs, self._switch, self._hook, self._event = runs, switch, hook, event
+
+    @contextlib.contextmanager
+    def starting(self) -> Iterator[bool]:
+        with self._runs.lock, self._switch.starting(self._event.session, self._event.agent) as is_open:
+            yield is_open
+
+    def started(self, pid: int) -> None:
+        self._runs.add(self._hook, HookPlace(self._event.above, self._event.depth), pid)
+
+    def exited(self, pid: int, *, has_left: bool) -> None:
+        self._runs.end(pid, has_left)
 
 
 def _is_same(number: int, run: _Run) -> bool:

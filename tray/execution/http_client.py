@@ -6,7 +6,7 @@ import contextlib
 import socket
 import ssl
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from http.client import HTTPException
 
 import msgspec
@@ -19,7 +19,6 @@ from tray.execution.request_deadline import Deadline
 
 SIZE = 1024 * 1024  # bytes of an answer
 PLAIN = ("", "identity")
-Resolve = Callable[[str, int], Sequence[str]]
 
 
 class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,9 +45,9 @@ def lookup(host: str, port: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def send(request: HttpRequest, deadline: Deadline, resolve: Resolve = lookup) -> HttpReply:
+def send(request: HttpRequest, deadline: Deadline) -> HttpReply:
     """The answer, whatever its status. Raises HooktrayError when none came that counts."""
-    addresses = check_addresses(request, resolve)
+    addresses = check_addresses(request)
     with deadline.tracking():
         try:
             reply = _first(request, deadline, addresses)
@@ -59,11 +58,11 @@ def send(request: HttpRequest, deadline: Deadline, resolve: Resolve = lookup) ->
     return reply
 
 
-def check_addresses(request: HttpRequest, resolve: Resolve) -> tuple[str, ...]:
+def check_addresses(request: HttpRequest) -> tuple[str, ...]:
     """The addresses to connect to, looked up once. One of them that is not public refuses them all."""
     end = request.endpoint
     try:
-        addresses = (end.host,) if is_literal(end.host) else tuple(resolve(end.host, end.port))
+        addresses = (end.host,) if is_literal(end.host) else lookup(end.host, end.port)
     except (OSError, UnicodeError) as error:
         raise HooktrayError(f"{end.host_port}: cannot be looked up: {_reason(error)}") from error
     if not addresses:

@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from tray.execution.process import OPENED_VARIABLE, RUN_VARIABLE
 from tray.execution.process_table import ProcessEntry, environment, read_entry
@@ -73,8 +73,7 @@ def end_orphans() -> None:
 class Reaper:
     """Reaps the dead that no other code waits for. Never blocks, and leaves others the time to wait for their own."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._seen: dict[tuple[int, float], float] = {}  # by number and start
         self._lock = threading.Lock()
         self._next = 0.0
@@ -82,14 +81,14 @@ class Reaper:
     def reap(self) -> None:
         if sys.platform != "linux":
             return
-        if self._clock() < self._next:
+        if time.monotonic() < self._next:
             return
-        self._next = self._clock() + REAP_INTERVAL
+        self._next = time.monotonic() + REAP_INTERVAL
         dead = set(_dead())
         if not (dead or self._seen):
             return
         with self._lock:
-            now = self._clock()
+            now = time.monotonic()
             self._seen = {one: self._seen.get(one, now) for one in dead}
             due = [pid for (pid, _), since in self._seen.items() if now - since >= REAP_DELAY]
         for pid in due:

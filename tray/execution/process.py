@@ -25,12 +25,22 @@ OPENED_VARIABLE = "HOOKTRAY_OPENED"  # in that of whatever else we start: a brow
 
 log = logging.getLogger(__name__)
 
-StartGate = Callable[[], AbstractContextManager[bool]]
+
+class HookTurn:
+    """Decides whether a job may start, and learns of its process. This one permits every start."""
+
+    def starting(self) -> AbstractContextManager[bool]:
+        """Yields whether the job may start. It is held until the job has started."""
+        return nullcontext(True)
+
+    def started(self, pid: int) -> None:
+        """Called with the job's process, while `starting` is held."""
+
+    def exited(self, pid: int, *, has_left: bool) -> None:
+        """Called when the process has ended; `has_left` is True if it left others in the background."""
 
 
-def always_open() -> AbstractContextManager[bool]:
-    """Nothing keeps it from starting."""
-    return nullcontext(True)
+FREE_TURN = HookTurn()
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,10 +52,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     stdin: bytes = b""
     timeout: float = DEFAULT_TIMEOUT  # seconds
     background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none
-    on_start: Callable[[int], None] | None = None  # called with its process, while the start gate is held
-    on_exit: Callable[[int, bool], None] | None = None  # called with it, and whether it left any in the background
     on_end: Callable[[], None] | None = None  # called once its process has ended
-    start_gate: StartGate = always_open  # whether it may start; held until it has
+    turn: HookTurn = FREE_TURN
 
 
 class Hangup(Protocol):

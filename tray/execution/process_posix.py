@@ -16,8 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import IO, Protocol
 
@@ -47,22 +46,42 @@ SWEEPS = 10  # rounds over a tree that forks while it is being killed
 UNREACHABLE = (ProcessLookupError, PermissionError)
 
 
-class PolledPipes:
-    """The pipes of one process, read and written without waiting when the poll reports one of them.
+class ExitWatch(Protocol):
+    """Something that polls as readable once the process has gone."""
 
-    `actions` has what to do for each descriptor in the poll. `on_overflow` is called when stdout is too long.
+    def fileno(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class PollOwner(Protocol):
+    """Owns descriptors that are in a poll."""
+
+    def ready(self, fd: int) -> None:
+        """Handle the descriptor that the poll has reported."""
+        ...
+
+
+class PolledHook:
+    """One hook's process: its pipes, read and written without waiting, and the watch of its end.
+
+    All of them are in the poll, and in `owners`, which has the owner of each descriptor.
     """
 
     complete = True  # whoever polls has read all that was there
-    on_overflow: Callable[[], None]
 
     def __init__(
-        self, child: subprocess.Popen[bytes], stdin: bytes, poll: select.poll, actions: dict[int, Callable[[], None]]
+        self,
+        child: subprocess.Popen[bytes],
+        stdin: bytes,
+        watch: ExitWatch,
+        poll: select.poll,
+        owners: dict[int, PollOwner],
     ) -> None:
         assert child.stdin is not None
         assert child.stdout is not None
         assert child.stderr is not None
-        self._poll, self._actions = poll, actions
+        self.process: HookProcess
+        self._watch, self._poll, self._owners = watch, poll, owners
         self._stdin, self._rest = child.stdin, memoryview(stdin)
         self._stdout, self._stderr = bytearray(), bytearray()
         self._outputs = (
@@ -70,13 +89,22 @@ class PolledPipes:
             (child.stderr, self._stderr, STDERR_LIMIT),
         )
         self.overflowed = False
-        for file, kept, limit in self._outputs:
+        for file in (child.stdout, child.stderr, child.stdin):
             os.set_blocking(file.fileno(), False)
-            actions[file.fileno()] = partial(self._read, file, kept, limit)
-            poll.register(file.fileno(), READABLE)
-        os.set_blocking(self._stdin.fileno(), False)
-        actions[self._stdin.fileno()] = self._feed
-        poll.register(self._stdin.fileno(), select.POLLOUT | select.POLLERR)
+            owners[file.fileno()] = self
+            poll.register(file.fileno(), select.POLLOUT | select.POLLERR if file is child.stdin else READABLE)
+        owners[watch.fileno()] = self
+        poll.register(watch.fileno(), READABLE)
+        self._feed()
+
+    def ready(self, fd: int) -> None:
+        if fd == self._watch.fileno():
+            self.process.exited()
+            return
+        for file, kept, limit in self._outputs:
+            if not file.closed and fd == file.fileno():
+                self._read(file, kept, limit)
+                return
         self._feed()
 
     def take(self) -> tuple[bytes, bytes]:
@@ -89,6 +117,12 @@ class PolledPipes:
         self._close(self._stdin)
         self.overflowed = len(self._stdout) > STDOUT_LIMIT
         return bytes(self._stdout[:STDOUT_LIMIT]), bytes(self._stderr)
+
+    def close(self) -> None:
+        """Take the watch of its end out of the poll; `take` has closed the pipes."""
+        del self._owners[self._watch.fileno()]
+        self._poll.unregister(self._watch.fileno())
+        self._watch.close()
 
     def _feed(self) -> None:
         try:
@@ -110,23 +144,13 @@ class PolledPipes:
             self._close(file)
         elif len(self._stdout) > STDOUT_LIMIT and kept is self._stdout:
             self._close(file)
-            self.on_overflow()
+            self.process.overflow()
 
     def _close(self, file: IO[bytes]) -> None:
         if not file.closed:
-            del self._actions[file.fileno()]
+            del self._owners[file.fileno()]
             self._poll.unregister(file.fileno())
             file.close()
-
-
-class ExitWatch(Protocol):
-    """Something that polls as readable once the process has gone."""
-
-    def fileno(self) -> int: ...
-    def close(self) -> None: ...
-
-
-Watcher = Callable[[subprocess.Popen[bytes]], ExitWatch]
 
 
 class ExitThread:
@@ -261,11 +285,11 @@ class PosixTree:
 class PolledRun:
     """The hooks of one event: their results in order, and the poll that they share."""
 
-    def __init__(self, deadline: float, background: BackgroundProcesses | None, watcher: Watcher) -> None:
-        self._deadline, self._background, self._watcher = deadline, background, watcher
+    def __init__(self, deadline: float, background: BackgroundProcesses | None) -> None:
+        self._deadline, self._background = deadline, background
         self._poll = select.poll()
-        self._actions: dict[int, Callable[[], None]] = {}  # of each descriptor in the poll
-        self._live: dict[HookProcess, ExitWatch] = {}
+        self._owners: dict[int, PollOwner] = {}
+        self._live: dict[HookProcess, PolledHook] = {}
         self._slots: list[HookProcess | Result] = []
 
     def has_hung_up(self, hangup: Hangup) -> bool:
@@ -273,11 +297,17 @@ class PolledRun:
         fd = hangup.fileno()
         if fd < 0:
             return True
-        self._actions[fd] = partial(self._hang_up, fd)
+        self._owners[fd] = self
         self._poll.register(fd, READABLE)
         return bool(self._poll.poll(0))
 
-    def start(self, job: Job, spawned: Callable[[int], None] | None) -> None:
+    def ready(self, fd: int) -> None:
+        """The agent has hung up: cancel everything."""
+        del self._owners[fd]
+        self._poll.unregister(fd)
+        self.cancel()
+
+    def start(self, job: Job) -> None:
         mark = os.urandom(8).hex()
         born = boot_ticks() - 1
         child = spawn(job, mark)
@@ -285,37 +315,30 @@ class PolledRun:
             self._slots.append(child)
             return
         try:
-            exit_ = self._watcher(child)
+            watch = watch_exit(child)
         except (OSError, RuntimeError) as error:  # no descriptor or no thread left
             self._slots.append(fail_unwatched(job, child, error))
             return
-        pipes = PolledPipes(child, job.stdin, self._poll, self._actions)
-        process = HookProcess(job, child, pipes, PosixTree(child.pid, mark, born), self._deadline, self._background)
-        pipes.on_overflow = process.overflow
-        self._actions[exit_.fileno()] = process.exited
-        self._poll.register(exit_.fileno(), READABLE)
-        self._live[process] = exit_
+        hook = PolledHook(child, job.stdin, watch, self._poll, self._owners)
+        process = HookProcess(job, child, hook, PosixTree(child.pid, mark, born), self._deadline, self._background)
+        hook.process = process
+        self._live[process] = hook
         self._slots.append(process)
-        if spawned is not None:
-            spawned(child.pid)
 
     def finish(self) -> tuple[Result, ...]:
         """Move every stream and meet every deadline until all processes have ended."""
         while self._live:
             seconds = max(min(map(attrgetter("due"), self._live)) - time.monotonic(), 0.0)
             for fd, _ in self._poll.poll(math.ceil(min(seconds, MAX_WAIT) * 1000)):
-                action = self._actions.get(fd)  # an earlier action of this round may have closed it
-                if action is not None:
-                    action()
+                owner = self._owners.get(fd)  # an earlier one of this round may have closed it
+                if owner is not None:
+                    owner.ready(fd)
             now = time.monotonic()
             for process in list(self._live):
                 if process.result is None and process.due <= now:
                     process.step(now)
                 if process.result is not None:
-                    exit_ = self._live.pop(process)
-                    del self._actions[exit_.fileno()]
-                    self._poll.unregister(exit_.fileno())
-                    exit_.close()
+                    self._live.pop(process).close()
         results = []
         for slot in self._slots:
             result = slot.result if isinstance(slot, HookProcess) else slot
@@ -327,30 +350,23 @@ class PolledRun:
         for process in self._live:
             process.cancel()
 
-    def _hang_up(self, fd: int) -> None:
-        del self._actions[fd]
-        self._poll.unregister(fd)
-        self.cancel()
-
 
 def run(
     jobs: Sequence[Job],
     deadline: float,
     hangup: Hangup | None,
-    spawned: Callable[[int], None] | None = None,
     *,
     background: BackgroundProcesses | None = None,
-    watcher: Watcher = watch_exit,
 ) -> tuple[Result, ...]:
     """Run all `jobs` at once; one Result for each, in their order, by `deadline` (time.monotonic())."""
-    polled = PolledRun(deadline, background, watcher)
+    polled = PolledRun(deadline, background)
     try:
         if hangup is not None and polled.has_hung_up(hangup):
             return tuple(cancelled() for _ in jobs)
         if time.monotonic() >= deadline:
             return tuple(expired() for _ in jobs)
         for job in jobs:
-            polled.start(job, spawned)
+            polled.start(job)
         return polled.finish()
     except BaseException as error:
         polled.cancel()

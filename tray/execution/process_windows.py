@@ -99,8 +99,8 @@ MAX_WAIT = 3600.0
 class HangupWatch:
     """A thread that waits for the agent to hang up; `close` ends the wait."""
 
-    def __init__(self, hangup: Hangup, on_hangup: Callable[[], None]) -> None:
-        self._hangup, self._on_hangup = hangup, on_hangup
+    def __init__(self, hangup: Hangup, run: ThreadedRun) -> None:
+        self._hangup, self._run = hangup, run
         self._stop, self._stopped = socket.socketpair()
         self._thread = threading.Thread(target=self._wait, name="hook-hangup", daemon=True)
         start_thread(self._thread)
@@ -116,7 +116,7 @@ class HangupWatch:
         except (OSError, ValueError):
             return  # not a socket, or closed: nothing to wait for
         if self._stopped.fileno() not in ready:
-            self._on_hangup()
+            self._run.post(self._run.cancel)
 
 
 class ThreadedRun:
@@ -124,18 +124,26 @@ class ThreadedRun:
 
     def __init__(self, deadline: float, background: BackgroundProcesses | None) -> None:
         self._deadline, self._background = deadline, background
-        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self._live: dict[HookProcess, threading.Thread] = {}
         self._slots: list[HookProcess | Result] = []
 
-    def start(self, job: Job, spawned: Callable[[int], None] | None) -> None:
+    def post(self, work: Callable[[], object]) -> None:
+        """Have the caller's thread call `work`."""
+        self._calls.put(work)
+
+    def start(self, job: Job) -> None:
         mark = os.urandom(8).hex()
         try:
-            pipes = ThreadPipes()
+            pipes = ThreadPipes(self)
         except OSError as error:
             self._slots.append(Result(cause=script.start_error(job.argv, job.cwd, error)))
             return
-        child = spawn(job, mark, FLAGS, pipes.stdout.end, pipes.stderr.end)
+        try:
+            child = spawn(job, mark, FLAGS, pipes.stdout.end, pipes.stderr.end)
+        except BaseException:  # the job's turn has failed
+            pipes.close()
+            raise
         if isinstance(child, Result):
             pipes.close()
             self._slots.append(child)
@@ -145,14 +153,11 @@ class ThreadedRun:
         except (OSError, RuntimeError) as error:  # no handle or no thread left
             self._slots.append(fail_unwatched(job, child, error))
             pipes.take()
-            return
-        if spawned is not None:
-            spawned(child.pid)
 
     def _watch(self, job: Job, child: subprocess.Popen[bytes], pipes: ThreadPipes, mark: str) -> None:
         assert child.stdin is not None
         process = HookProcess(job, child, pipes, tree(child.pid, mark), self._deadline, self._background)
-        pipes.start(child.stdin, job.stdin, lambda: self._calls.put(process.overflow))
+        pipes.start(child.stdin, job.stdin, process)
         waiter = threading.Thread(target=self._wait, args=(child, process), name="hook-waiter", daemon=True)
         start_thread(waiter)
         self._live[process] = waiter
@@ -160,7 +165,7 @@ class ThreadedRun:
 
     def finish(self, hangup: Hangup | None = None) -> tuple[Result, ...]:
         """Make the calls of the threads and meet every deadline until all processes are over."""
-        watch = None if hangup is None else HangupWatch(hangup, lambda: self._calls.put(self.cancel))
+        watch = None if hangup is None else HangupWatch(hangup, self)
         try:
             while self._live:
                 self._step()
@@ -188,7 +193,7 @@ class ThreadedRun:
 
     def _wait(self, child: subprocess.Popen[bytes], process: HookProcess) -> None:
         child.wait()
-        self._calls.put(process.exited)
+        self.post(process.exited)
 
     @staticmethod
     def _result(slot: HookProcess | Result) -> Result:
@@ -211,7 +216,6 @@ def run(
     jobs: Sequence[Job],
     deadline: float,
     hangup: Hangup | None,
-    spawned: Callable[[int], None] | None = None,
     *,
     background: BackgroundProcesses | None = None,
 ) -> tuple[Result, ...]:
@@ -223,7 +227,7 @@ def run(
         if time.monotonic() >= deadline:
             return tuple(expired() for _ in jobs)
         for job in jobs:
-            threaded.start(job, spawned)
+            threaded.start(job)
         return threaded.finish(hangup)
     except BaseException as error:
         threaded.cancel()

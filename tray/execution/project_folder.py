@@ -5,12 +5,13 @@ from __future__ import annotations
 import fnmatch
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 import regex
 
 from tray.errors import HooktrayError
+from tray.execution.request_deadline import Deadline
 from tray.text import printable, redact
 
 SIZE = 1024 * 1024  # bytes of a file
@@ -26,10 +27,10 @@ DIRECTORY_FLAG = getattr(os, "O_DIRECTORY", 0)
 
 
 class ProjectFolder:
-    """Reads only below `root`, until `is_over`. All that comes out is redacted and bounded."""
+    """Reads only below `root`, until the deadline is over. All that comes out is redacted and bounded."""
 
-    def __init__(self, root: str, is_over: Callable[[], object] = lambda: False) -> None:
-        self._is_over = is_over
+    def __init__(self, root: str, deadline: Deadline | None = None) -> None:
+        self._deadline = deadline
         self._root = Path(os.path.realpath(root)) if root and os.path.isdir(root) else None  # noqa: PTH112
         # A folder that holds a whole home is not a project.
         if self._root is not None and Path(os.path.realpath(Path.home())).is_relative_to(self._root):
@@ -124,7 +125,7 @@ class ProjectFolder:
                 count += 1
                 if count > FILES:
                     return
-                if self._is_over():
+                if self._deadline is not None and self._deadline.cause:
                     raise HooktrayError("the time is over")
                 yield (PurePath(folder) / name).relative_to(root).as_posix()
 

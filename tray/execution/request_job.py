@@ -13,7 +13,7 @@ import msgspec
 from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.execution import command
 from tray.execution.command import BackgroundProcesses, Hangup, Job
-from tray.execution.process import CANCELLED, CLOSED, StartGate, always_open, not_run
+from tray.execution.process import CANCELLED, CLOSED, FREE_TURN, HookTurn, not_run
 from tray.execution.request_deadline import Deadline
 from tray.model.decision import Result
 from tray.model.hook import DEFAULT_TIMEOUT
@@ -30,18 +30,18 @@ class RequestJob(msgspec.Struct, frozen=True, kw_only=True):
     ask: Callable[[Deadline], Result]
     timeout: float = DEFAULT_TIMEOUT  # seconds
     on_end: Callable[[], None] | None = None  # called once, when it is over
-    start_gate: StartGate = always_open  # whether it may start
+    turn: HookTurn = FREE_TURN  # whose `starting` decides whether it may start
 
 
 AnyJob = Job | RequestJob
 
 
 class RunningRequest:
-    """A request job that was started."""
+    """A request job that was started. When it is over, it sends a byte to `wake_out`."""
 
-    def __init__(self, job: RequestJob, until: float, on_done: Callable[[], None]) -> None:
+    def __init__(self, job: RequestJob, until: float, wake_out: socket.socket) -> None:
         self.deadline = Deadline(job.timeout, until)
-        self._job, self._on_done = job, on_done
+        self._job, self._wake_out = job, wake_out
         self._result: Result | None = None
         self._done = False
         self._thread = threading.Thread(target=self._run, name="hook-request", daemon=True)
@@ -68,10 +68,10 @@ class RunningRequest:
             if self._job.on_end is not None:
                 self._job.on_end()
             self._done = True
-            self._on_done()
+            _wake(self._wake_out)
 
     def _send(self) -> Result:
-        with self._job.start_gate() as open_:
+        with self._job.turn.starting() as open_:
             if not open_:
                 return Result(cause=CLOSED)
         try:
@@ -97,7 +97,7 @@ def run_jobs(
             try:
                 for job in jobs:
                     if isinstance(job, RequestJob):
-                        running.append(RunningRequest(job, deadline, lambda: _wake(wake_out)))
+                        running.append(RunningRequest(job, deadline, wake_out))
                 ran = iter(command.run(commands, deadline, hangup, background=background) if commands else ())
                 _wait(running, wake_in, hangup)
             finally:

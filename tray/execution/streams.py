@@ -6,14 +6,19 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable
-from typing import IO
+from typing import IO, Protocol
 
 from tray.execution.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT
-from tray.threads import start_thread
+from tray.threads import Queue, start_thread
 
 SENTINEL_SIZE = 16  # random bytes, which cannot be guessed
 DRAIN_TIMEOUT = 5.0  # seconds that a thread may have to wait for its turn
+
+
+class OverflowListener(Protocol):
+    def overflow(self) -> None:
+        """Called when an output is too long."""
+        ...
 
 
 class PipeReader(threading.Thread):
@@ -21,15 +26,15 @@ class PipeReader(threading.Thread):
 
     What comes behind it is thrown away, for as long as another process holds the pipe. How long it was silent does
     not count: on a busy machine that may be a thread that has not had its turn. As the sentinel may have begun,
-    `overflow` is called for up to 15 bytes too many only when the output is taken.
+    `listener` hears of up to 15 bytes too many only when the output is taken.
     """
 
-    def __init__(self, limit: int, overflow: Callable[[], None]) -> None:
+    def __init__(self, limit: int, listener: OverflowListener | None = None) -> None:
         super().__init__(name="hook-stream", daemon=True)
         reader, writer = os.pipe()
         self._file = os.fdopen(reader, "rb", buffering=0)
         self.end: IO[bytes] = os.fdopen(writer, "wb", buffering=0)  # the process's, and ours for the sentinel
-        self._limit, self._overflow = limit, overflow
+        self._limit, self._listener = limit, listener
         self._sentinel = os.urandom(SENTINEL_SIZE)
         self._done = threading.Event()
         self._buffer = bytearray()
@@ -73,29 +78,30 @@ class PipeReader(threading.Thread):
     def _keep(self, data: bytes) -> None:
         room = self._limit - len(self._buffer)
         self._buffer += data[:room]
-        if len(data) > room:
-            self._overflow()
+        if len(data) > room and self._listener is not None:
+            self._listener.overflow()
 
 
 class ThreadPipes:
     """The streams of one process; `stdout` and `stderr` are made before it, as it is started with their ends.
 
-    Raises OSError when no descriptor is left.
+    An overflow of stdout is reported in `queue`. Raises OSError when no descriptor is left.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, queue: Queue) -> None:
         self.overflowed = False
-        self._overflow: Callable[[], None] = lambda: None
-        self.stdout = PipeReader(STDOUT_LIMIT, self._overflowed)
+        self._queue = queue
+        self._listener: OverflowListener | None = None
+        self.stdout = PipeReader(STDOUT_LIMIT, self)
         try:
-            self.stderr = PipeReader(STDERR_LIMIT, lambda: None)
+            self.stderr = PipeReader(STDERR_LIMIT)
         except OSError:
             self.stdout.close()
             raise
 
-    def start(self, stdin: IO[bytes], data: bytes, on_overflow: Callable[[], None]) -> None:
-        """Begin; `on_overflow` is called when stdout is too long."""
-        self._overflow = on_overflow
+    def start(self, stdin: IO[bytes], data: bytes, listener: OverflowListener) -> None:
+        """Begin; `listener` hears when stdout is too long."""
+        self._listener = listener
         feeder = threading.Thread(target=write_all, args=(stdin, data), name="hook-stdin", daemon=True)
         for thread in (self.stdout, self.stderr, feeder):
             start_thread(thread)
@@ -117,10 +123,11 @@ class ThreadPipes:
         self.stdout.close()
         self.stderr.close()
 
-    def _overflowed(self) -> None:
+    def overflow(self) -> None:
         if not self.overflowed:
             self.overflowed = True
-            self._overflow()
+            if self._listener is not None:
+                self._queue.post(self._listener.overflow)
 
 
 def write_all(file: IO[bytes], stdin: bytes) -> None:
