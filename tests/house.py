@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from user_controls import user_controls
 
 from tray.approvals.catalog import HookCatalog, HookState
-from tray.approvals.consent import Consent
-from tray.approvals.controls import Controls, Undo
+from tray.approvals.controls import Controls, DecisionAnnouncer, HookTrials
 from tray.approvals.passphrase import Passphrase
 from tray.engine.catalogs import ConfirmedSettings, build_catalog
 from tray.engine.engines import build_engine
@@ -74,7 +74,7 @@ class House:
             put_database(self.paths)
         self.stores: Stores = open_stores(self.paths, create=True)
         self.catalog: HookCatalog = build_catalog(self.paths, self.stores)
-        self.consent = Consent(self.stores.ledger, self.catalog)
+        self.consent = self.controls()
         self.questions = UserQuestions(self)
         self.engine: Engine = build_engine(
             self.stores,
@@ -128,20 +128,10 @@ class House:
         """Hashed cheaply: with the real cost each try takes half a second."""
         return Passphrase(self.stores.ledger, cost=2**10)
 
-    def controls(
-        self,
-        announce: Callable[[str, str, Undo | None], None] = lambda text, channel, undo: None,
-        approved: Callable[[HookState, Undo], None] = lambda state, undo: None,
-    ) -> Controls:
+    def controls(self, announcer: DecisionAnnouncer | None = None, trials: HookTrials | None = None) -> Controls:
         """What a person can do here."""
-        return Controls(
-            passphrase=self.passphrase,
-            switch=self.stores.switch,
-            consent=self.consent,
-            catalog=self.catalog,
-            announce=announce,
-            redraw=lambda: None,
-            approved=approved,
+        return user_controls(
+            self.stores, self.catalog, announcer=announcer, trials=trials, passphrase=self.passphrase
         )
 
     def hook(self, name: str, *, on: str, script: str = "", approved: bool = True, **keys: Any) -> HookState:

@@ -13,9 +13,9 @@ import pytest
 from desk import wait
 from live import Live, recorded
 from plain import Plain, read_only
+from user_controls import user_controls
 
 from tray.agents.registry import AGENTS
-from tray.approvals.consent import Consent
 from tray.engine.catalogs import build_catalog
 from tray.engine.stores import open_stores
 from tray.paths import locate
@@ -54,7 +54,7 @@ def approved(live: Live) -> None:
     kept = open_stores(paths, create=not paths.database.exists())
     proposals = build_catalog(paths, kept)
     proposals.refresh()
-    consent = Consent(kept.ledger, proposals)
+    consent = user_controls(kept, proposals)
     for one in proposals.states:
         if one.waiting:
             consent.approve(one.key, one.digest, "test")

@@ -22,7 +22,7 @@ class Bench(AlertBench):
 
     def __init__(self, house: House) -> None:
         super().__init__(house)
-        self.controls = house.controls(self.alerting.switched)
+        self.controls = house.controls(self.alerting)
 
     def undo(self) -> None:
         assert self.last.buttons == (Button.UNDO,)

@@ -14,12 +14,12 @@ from typing import cast
 import pytest
 from damage import damage_table
 from house import House
+from user_controls import user_controls
 
 from tray.app import lost_state
 from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.app.lost_state import LostState
-from tray.approvals.consent import Consent
 from tray.doctor.state_incident import IncidentCause
 from tray.engine.catalogs import build_catalog
 from tray.engine.guards_in_force import note_loss
@@ -240,7 +240,7 @@ def test_a_database_of_another_version_at_the_start_is_an_incident(house: House)
         connection.execute("PRAGMA user_version = 1")
     house.stores = open_stores(house.paths, create=True)
     house.catalog = build_catalog(house.paths, house.stores)
-    house.consent = Consent(house.stores.ledger, house.catalog)
+    house.consent = user_controls(house.stores, house.catalog)
     tray = Tray(house)
 
     tray.lost.check()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from house import House
+from user_controls import Announced, Untried, user_controls
 
 from tray.approvals.batch import render_batch, summary_lines
 from tray.approvals.catalog import HookCatalog
-from tray.approvals.consent import Consent
 from tray.engine.catalogs import build_catalog
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
@@ -26,7 +26,7 @@ def forget(house: House) -> HookCatalog:
     import_approvals(house.paths.database, exports)
     house.stores = open_stores(house.paths, create=True)
     house.catalog = build_catalog(house.paths, house.stores)
-    house.consent = Consent(house.stores.ledger, house.catalog)
+    house.consent = user_controls(house.stores, house.catalog)
     house.catalog.refresh()
     return house.catalog
 
@@ -107,14 +107,12 @@ def test_one_undo_takes_all_of_it_back(house: House) -> None:
     for name in ("guard", "second"):
         house.hook(name, on="tool_before", script="exit 0")
     forget(house)
-    said = []
-    controls = house.controls(lambda what, way, undo: said.append((what, undo)))
+    announced = Announced()
+    controls = house.controls(announced)
     controls.approve_batch(controls.batch.digest, "tray")
-    what, undo = said[0]
-    assert what == "2 hooks are approved"
-    assert undo is not None
+    assert announced.texts == ["2 hooks are approved"]
 
-    undo()
+    announced.undos[0].undo()
 
     assert house.stores.ledger.in_order() == ()
     assert names(house) == ["guard", "second"]
@@ -124,13 +122,13 @@ def test_each_hook_of_the_batch_is_tried_like_one_that_was_approved_by_itself(ho
     for name in ("guard", "second"):
         house.hook(name, on="tool_before", script="exit 0")
     forget(house)
-    tried = []
-    controls = house.controls(approved=lambda state, undo: tried.append((state.hook.name, undo)))
+    trials = Untried()
+    controls = house.controls(trials=trials)
 
     controls.approve_batch(controls.batch.digest, "tray")
-    tried[0][1]()  # its own way back leaves the other approved
+    trials.hooks[0][1].undo()  # its own way back leaves the other approved
 
-    assert [name for name, _ in tried] == ["guard", "second"]
+    assert [name for name, _ in trials.hooks] == ["guard", "second"]
     assert [one.hook.name for one in house.stores.ledger.in_order()] == ["second"]
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from house import House
+from user_controls import Announced
 
-from tray.approvals.controls import TERMINAL, Controls, Undo
+from tray.approvals.controls import TERMINAL, Controls
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState
@@ -130,43 +131,41 @@ def test_an_act_that_was_on_disk_before_its_head_still_counts(house: House) -> N
 
 
 def test_undo_takes_back_its_own_decision_when_another_row_is_written_at_the_same_moment(house: House) -> None:
-    undos: list[Undo | None] = []
+    announced = Announced()
     one = house.hook("guard", on="tool_before", script="exit 0", approved=False)
-    made = house.controls(lambda text, channel, undo: undos.append(undo))
-    refresh, ledger = house.catalog.refresh, house.stores.ledger
+    made = house.controls(announced)
+    follow_ledger, ledger = house.catalog.follow_ledger, house.stores.ledger
 
     def write_beside() -> None:  # as the watch of agents' entries does on its own thread
         if one.key in ledger.state.approved and "setting:beside" not in ledger.state.settings:
             ledger.append(
                 LedgerAction.APPROVE, "setting:beside", "yes", definition="", position=(0, 0), channel="file"
             )
-        refresh()
+        follow_ledger()
 
-    house.catalog.refresh = write_beside  # type: ignore[method-assign]
+    house.catalog.follow_ledger = write_beside  # type: ignore[method-assign]
     made.approve(one.key, one.digest, "tray")
 
-    (undo_approval,) = undos
-    assert undo_approval is not None
-    undo_approval()
+    (undo_approval,) = announced.undos
+    undo_approval.undo()
 
     assert house.state("guard").state is ApprovalState.PENDING
     assert "setting:beside" in ledger.state.settings
 
 
 def test_an_approval_that_was_taken_back_can_be_put_back_until_it_is_decided_anew(house: House) -> None:
-    undos: list[Undo | None] = []
+    announced = Announced()
     one = house.hook("guard", on="tool_before", script="exit 0", approved=False)
-    made = house.controls(lambda text, channel, undo: undos.append(undo))
+    made = house.controls(announced)
     made.approve(one.key, one.digest, "tray")
 
     made.undo_approval(one.key, "tray")
 
     assert house.state("guard").state is ApprovalState.PENDING
-    put_back = undos[-1]
-    assert put_back is not None
-    put_back()
+    put_back = announced.undos[-1]
+    put_back.undo()
     assert (house.state("guard").state, house.state("guard").approved) == (ApprovalState.APPROVED, one.digest)
     made.revoke(one.key, "tray")
     with pytest.raises(HooktrayError, match="decided anew"):
-        put_back()
+        put_back.undo()
     assert house.state("guard").state is ApprovalState.REVOKED

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from connect.trays import by_person
 from house import PRE_TOOL_USE, House
+from user_controls import user_controls
 
 from tray.approvals.callers import origin
-from tray.approvals.consent import Consent
 from tray.cli import run_command
 from tray.engine.catalogs import build_catalog
 from tray.engine.ports import Execution
@@ -60,7 +60,7 @@ def begin_again(house: House) -> None:
     house.paths.prepare()
     house.stores = open_stores(house.paths, create=True)
     house.catalog = build_catalog(house.paths, house.stores)
-    house.consent = Consent(house.stores.ledger, house.catalog)
+    house.consent = user_controls(house.stores, house.catalog)
     house.catalog.refresh()
 
 

@@ -17,6 +17,7 @@ from house import PRE_TOOL_USE, House
 from live import Live
 from plain import Plain
 from relays import Recorder
+from user_controls import user_controls
 
 from tray import relay_program
 from tray.agents.registry import AGENTS
@@ -131,7 +132,6 @@ def test_what_a_test_sends_is_marked_and_its_hook_can_tell(quiet: Live) -> None:
 
 
 def approve(live: Live) -> None:
-    from tray.approvals.consent import Consent
     from tray.engine.catalogs import build_catalog
     from tray.engine.stores import open_stores
     from tray.paths import locate
@@ -141,7 +141,7 @@ def approve(live: Live) -> None:
     found = build_catalog(paths, kept)
     found.refresh()
     for one in found.states:
-        Consent(kept.ledger, found).approve(one.key, one.digest, "test")
+        user_controls(kept, found).approve(one.key, one.digest, "test")
     kept.journal.close()
 
 

@@ -14,10 +14,10 @@ from connect.sites import ALL_ARRIVED, Person, tree
 from desk import wait
 from house import PRE_TOOL_USE
 from msgspec.structs import replace
+from user_controls import user_controls
 
 from tray import relay_program
 from tray.agents import relay_command, relay_table
-from tray.approvals.consent import Consent
 from tray.doctor.agent_status import agent_statuses
 from tray.doctor.entries import changed_entries, recorded_entries
 from tray.doctor.finding import Cause
@@ -65,7 +65,7 @@ def approve_guard(paths: Paths) -> None:
     catalog = build_catalog(paths, stores)
     catalog.refresh()
     (state,) = catalog.states
-    Consent(stores.ledger, catalog).approve(state.key, state.digest, "test")
+    user_controls(stores, catalog).approve(state.key, state.digest, "test")
     stores.journal.close()
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from live import Live
 from plain import Plain
+from user_controls import user_controls
 
 from tray.approvals.callers.origin import find_origin
 from tray.approvals.catalog import HookState
-from tray.approvals.consent import Consent
 from tray.engine.catalogs import build_catalog
 from tray.engine.stores import open_stores
 from tray.execution.ancestry import ancestors
@@ -50,7 +50,7 @@ def approve_all(
     stores = open_stores(paths, create=True)
     catalog = build_catalog(paths, stores)
     catalog.refresh()
-    consent = Consent(stores.ledger, catalog)
+    consent = user_controls(stores, catalog)
     for one in filter(wanted, catalog.states):
         consent.approve(one.key, one.digest, "test")
         if grants:

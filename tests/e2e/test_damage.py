@@ -10,8 +10,8 @@ from desk.bubbles import DunstBubbles
 from desktop.ink import ink
 from e2e.test_main_job import folder, opened
 from live import Live, recorded
+from user_controls import user_controls
 
-from tray.approvals.consent import Consent
 from tray.desktop.artwork import IconState
 from tray.engine.catalogs import build_catalog
 from tray.engine.stores import open_stores
@@ -35,7 +35,7 @@ def decided(live: Live) -> Paths:
     kept = open_stores(paths, create=True)
     proposals = build_catalog(paths, kept)
     proposals.refresh()
-    consent = Consent(kept.ledger, proposals)
+    consent = user_controls(kept, proposals)
     for one in proposals.states:
         act = consent.deny if one.hook.name == "denied" else consent.approve
         act(one.key, one.digest, "test")

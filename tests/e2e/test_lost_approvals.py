@@ -18,8 +18,8 @@ from plain import Plain
 from torture.losses import Loss, all_rows_and_notes_deleted, first_row_altered, last_rows_deleted, state_deleted
 from torture.t34_tampering import Unwatched
 from torture.trays import RELAYS, Asked
+from user_controls import user_controls
 
-from tray.approvals.consent import Consent
 from tray.edit.backups import CONNECTIONS
 from tray.engine.catalogs import build_catalog
 from tray.engine.own_answers import LOST_NAME
@@ -83,7 +83,7 @@ class Tray(Installed):
         stores = open_stores(self.paths, create=True)
         catalog = build_catalog(self.paths, stores)
         catalog.refresh()
-        consent = Consent(stores.ledger, catalog)
+        consent = user_controls(stores, catalog)
         if not (approve or deny):
             for batch in consent.batches:
                 consent.approve_batch(batch.digest, "test")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from house import PRE_TOOL_USE, House
+from user_controls import Announced
 
 from tray.approvals.review import review
 from tray.model.decision import Status, Verdict
@@ -343,8 +344,8 @@ def test_a_switch_in_the_agents_own_file_ends_the_turns_of_approved_hooks_and_no
     write(path, {**document, "disableAllHooks": True})
 
     state = house.state("guard")
-    told: list[str] = []
-    controls = house.controls(announce=lambda text, channel, undo: told.append(text))
+    announced = Announced()
+    controls = house.controls(announced)
     controls.follow_agents()
     controls.follow_agents()
 
@@ -354,12 +355,13 @@ def test_a_switch_in_the_agents_own_file_ends_the_turns_of_approved_hooks_and_no
         True,
     )
     assert house.tool() == {}
-    assert [text.startswith("1 approved hook does not run: `disableAllHooks: true` in") for text in told] == [True]
+    (text,) = announced.texts
+    assert text.startswith("1 approved hook does not run: `disableAllHooks: true` in")
     write(path, document)
     house.catalog.refresh()
     controls.follow_agents()
     assert (house.state("guard").state, house.tool() != {}) == (ApprovalState.APPROVED, True)
-    assert told[1:] == ["1 hook is no longer switched off by its agent"]
+    assert announced.texts[1:] == ["1 hook is no longer switched off by its agent"]
 
 
 def test_an_edit_of_a_source_is_noticed(house: House, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from house import House
+from user_controls import Announced
 
-from tray.approvals.controls import Undo
 from tray.approvals.review import review
 from tray.approvals.variables import asked_for
 from tray.engine.stores import open_stores
@@ -97,12 +97,12 @@ def test_with_its_approval_a_hook_loses_its_variables(house: House) -> None:
 
 def test_undo_takes_the_variable_and_nothing_else_back(house: House) -> None:
     state = house.hook("guard", on="tool_before", script=TELLS)
-    undone: list[Undo] = []
-    controls = house.controls(lambda text, channel, undo: undone.append(undo) if undo else None)
+    announced = Announced()
+    controls = house.controls(announced)
     controls.grant(state.key, ["MY_TOKEN"], "tray")
     assert reason(house) == "s3cret nothing"
 
-    undone[0]()
+    announced.undos[0].undo()
 
     assert reason(house) == "nothing nothing"
 

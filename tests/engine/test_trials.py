@@ -17,7 +17,7 @@ from house import House
 from msgspec.structs import replace
 
 from tray.agents.protocol import spec
-from tray.approvals.controls import Undo
+from tray.approvals.undo import LedgerUndo, Undo
 from tray.engine.approval_trials import NOT_TRIED, TrialFailure, TrialResult, Trials, run_trial
 from tray.engine.samples import sample_event
 from tray.model.hook import ApprovalState, Match
@@ -40,7 +40,7 @@ class Bench(AlertBench):
         )
         self.failures: list[TrialFailure] = []
         self.trials = trials
-        self.controls = house.controls(self.alerting.switched, trials.approved)
+        self.controls = house.controls(self.alerting, trials)
 
     def spawn(self, work: object) -> bool:
         assert callable(work)
@@ -165,8 +165,9 @@ def test_the_run_is_marked_as_a_test_for_the_hook_and_in_the_journal(bench: Benc
 
 def test_a_hook_that_changed_since_it_was_approved_is_not_tried(bench: Bench) -> None:
     one = bench.house.hook("guard", on="tool_before", script='touch "$HOOK_SOURCE_DIR/ran"; exit 7')
+    nothing = LedgerUndo(bench.house.stores.ledger, bench.house.catalog, ())
 
-    bench.trials.approved(replace(one, digest="of another version"), lambda: None)
+    bench.trials.approved(replace(one, digest="of another version"), nothing)
 
     assert bench.trials.describe(one.key, 0) == ""
     assert not (bench.house.paths.config.parent / "ran").exists()
@@ -395,7 +396,7 @@ def test_a_test_run_that_has_not_ended_is_said_to_go_on(house: House) -> None:
         changed=lambda: None,
     )  # fmt: skip
     state = house.hook("guard", on="tool_before", script="exit 0", approved=False)
-    house.controls(approved=trials.approved).approve(state.key, state.digest, "tray")
+    house.controls(trials=trials).approve(state.key, state.digest, "tray")
 
     assert trials.describe(state.key, 0) == "Its test run still goes on; `hooktray list` shows what comes of it"
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from live import Live
 from plain import Plain
+from user_controls import user_controls
 
 from torture.terminals import SECRET
-from tray.approvals.consent import Consent
 from tray.approvals.passphrase import KEY, Passphrase
 from tray.engine.catalogs import build_catalog
 from tray.engine.stores import Stores, open_stores
@@ -116,7 +116,7 @@ def approve(paths: Paths, book: Paths, *names: str) -> None:
     proposals.refresh()
     for one in proposals.states:
         if one.hook.name in names:
-            Consent(kept.ledger, proposals).approve(one.key, one.digest, "torture")
+            user_controls(kept, proposals).approve(one.key, one.digest, "torture")
     kept.journal.close()
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from connect.sites import own_agent_of_kiro
 from house import PRE_TOOL_USE, House
+from user_controls import user_controls
 from workers import IdleWorkers
 
 from torture.t30_damage import Deaf
 from torture.trays import Asked
 from tray.approvals.catalog import HookCatalog
-from tray.approvals.consent import Consent
 from tray.connect import apply_connect, connectors
 from tray.doctor.agent_sites import site
 from tray.engine import guards_in_force
@@ -157,7 +157,7 @@ class Judge:
 
     def review(self) -> int:
         """What the user does: approve the guards and refuse all others; how many one review of the source offers."""
-        consent = Consent(self.stores.ledger, self.catalog)
+        consent = user_controls(self.stores, self.catalog)
         offered = sum(len(batch.hooks) for batch in consent.batches)
         for one in self.catalog.states:
             if one.hook.name in GUARDS and one.state is not ApprovalState.APPROVED:

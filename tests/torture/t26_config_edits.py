@@ -40,8 +40,7 @@ class Watched:
         self.paths.prepare()
         database = open_db(self.paths.database, create=True)
         self.catalog = HookCatalog(
-            lambda: configuration.load(self.paths),
-            lambda: configuration.config_stamp(self.paths),
+            self.paths,
             Ledger(database),
             Copies(self.paths.copies),
             TrialResults(self.paths.state),

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from house import House
+from user_controls import Announced
 
 from tray.app.web import build_replay, choices, choose, offers
 from tray.approvals.callers.click_check import ClickRejection
@@ -85,7 +86,6 @@ class Site:
         self.house = house
         self.finding: ClickRejection | None = None
         self.findings: dict[int, ClickRejection] = {}  # of single processes
-        self.said: list[tuple[str, str]] = []
         self.opened: list[Path] = []
         self.snoozed: list[float | None] = []
         self.connections: dict[str, AgentConnection] = {}
@@ -95,7 +95,8 @@ class Site:
         self.questions: tuple[UserQuestion, ...] = ()
         self.answered: list[tuple[str, Answers | None, str]] = []
         self.loop = LoopThread()
-        self.controls = house.controls(lambda what, channel, undo: self.said.append((what, channel)))
+        self.announced = Announced()
+        self.controls = house.controls(self.announced)
         self.alerts = AlertsState(snoozable=True)
         menu_services = MenuServices(alerts=lambda: self.alerts, snooze=self.snoozed.append, agents=self.agents)
         self.presenter = Presenter(

@@ -7,6 +7,7 @@ import re
 import pytest
 from web.site import Site, status, token
 
+from tray.approvals.controls import TERMINAL
 from tray.approvals.review import hook_id
 from tray.model.hook import ApprovalState
 from tray.store.trial_results import TrialResults
@@ -152,22 +153,22 @@ def test_what_the_command_line_asked_for_is_allowed_or_dismissed(entered: Site, 
 
 
 def test_what_was_done_at_a_terminal_is_undone(entered: Site) -> None:
-    undone: list[str] = []
-    entered.house.consent.add_undo("Hooks are off", "a terminal", lambda: undone.append("off"))
+    entered.controls.set_enabled(False, TERMINAL)
     assert b"Done at" in entered.get("/hooks")
 
     asked = entered.get("/confirm/allow?of=1")
     entered.post("/confirm", f"token={token(asked)}")
 
     assert "Undo “Hooks are off”?".encode() in asked
-    assert undone == ["off"]
+    assert entered.controls.state.enabled
 
 
 def test_imported_hooks_are_shown_whole_and_approved_by_one_confirmation(site: Site) -> None:
     site.house.hook("guard", on="tool_before", script="echo 'no <b>' >&2; exit 2")
     site.house.hook("newcomer", on="tool_before", script="exit 0", approved=False)
     (one,) = site.house.stores.ledger.in_order()
-    site.house.consent.undo(one_row(site), "test")
+    site.house.stores.ledger.undo(one_row(site), "test")
+    site.house.catalog.refresh()
     site.house.catalog.imported = {one.hook.key: one}
     site.enter()
     assert b"1 hook waits with exactly the imported content" in site.get("/hooks")

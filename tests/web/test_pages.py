@@ -147,7 +147,7 @@ def test_a_changed_hook_is_approved_with_its_diff_and_revoked(site: Site, page: 
 
     assert "Approved." in page.text()
     assert house.tool("mkfs /dev/sda")["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert site.said[-1][1] == "page"
+    assert site.announced.changes[-1][1] == "page"
     page.go(address(site, f"/hooks/{hook_id(house.state('guard').key)}"))
     page.follow("a.button", "Revoke")
     page.follow(".confirm button", "Revoke")

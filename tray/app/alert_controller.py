@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from tray.app.alert_ports import AlertActions, AlertPorts
-from tray.approvals.controls import Undo, tomorrow
+from tray.approvals.pauses import tomorrow
+from tray.approvals.undo import Undo
 from tray.doctor.state_incident import INCIDENT
 from tray.engine.approval_trials import TrialFailure
 from tray.engine.explain import details
@@ -292,7 +293,7 @@ class AlertController:
         try:
             if undo is None:
                 raise HooktrayError(say("It can no longer be taken back"))
-            undo()
+            undo.undo()
         except HooktrayError as error:
             self.alerts.inform(error.message, error.hint)
 

@@ -23,7 +23,6 @@ from tray.app.source_refresh import SourceRefresh
 from tray.app.user_presence import UserPresence
 from tray.app.web import build_page
 from tray.approvals.callers.click_trust import ClickTrust
-from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
 from tray.desktop.confirmed_clicks import ConfirmedClicks
@@ -71,8 +70,8 @@ class App:
         self._click_trust = trust(self._agents, self._opener.started)
         self._is_first_start = welcome.create_config(self._paths)
         self._loop = LoopThread()
-        self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
-        self._watch = FileWatch(self._loop.loop, self._changed)
+        self._throttled_refresh = ThrottledCall(self._loop.loop, self.changed, REFRESH_SECONDS)
+        self._watch = FileWatch(self._loop.loop, self.changed)
         self._doctor = LiveDoctor(self._paths, self._stores, self._catalog, self._health)
         self._make_sessions()
         self._make_alerts()
@@ -199,25 +198,21 @@ class App:
             self._stores,
             spawn=self._workers.spawn,
             failed=self._alert_controller.trial_failed,
-            changed=self._changed,
+            changed=self.changed,
             stop_signal=self._core.stop_signal,
         )
-        self._consent = Consent(self._stores.ledger, self._catalog)
         self._controls = Controls(
-            passphrase=Passphrase(self._stores.ledger),
             switch=self._stores.switch,
-            consent=self._consent,
+            ledger=self._stores.ledger,
             catalog=self._catalog,
-            announce=self._alert_controller.switched,
-            redraw=self._changed,
-            approved=trials.approved,
-            describe_trial=trials.describe,
+            passphrase=Passphrase(self._stores.ledger),
+            announcer=self._alert_controller,
+            listener=self,
+            trials=trials,
         )
 
     def _make_watches(self) -> None:
-        self._sources = SourceRefresh(
-            self._core, self._controls, self._consent, self._alert_controller, self._lost_state
-        )
+        self._sources = SourceRefresh(self._core, self._controls, self._alert_controller, self._lost_state)
         self._connections = ConnectionWatch(
             self._core,
             self._loop.loop,
@@ -251,7 +246,7 @@ class App:
             go_to_session=self._session_focus.go,
             asked=self._sessions.asked,
         )
-        self._presenter.pause_ended = self._changed  # the relay's guards count again
+        self._presenter.pause_ended = self.changed  # the relay's guards count again
 
     def _desktop_ports(self) -> DesktopPorts:
         return DesktopPorts(
@@ -383,7 +378,8 @@ class App:
         self._work.post(self._audit.acknowledge)
         self._work.post(self._presenter.show)
 
-    def _changed(self) -> None:
+    def changed(self) -> None:
+        """Refresh and redraw soon. Any thread may call this."""
         self._work.post(self._refresh_again)
 
     def request_refresh(self) -> None:
@@ -391,7 +387,7 @@ class App:
 
     def _opened(self) -> None:
         self._presenter.opened()
-        self._changed()
+        self.changed()
 
     def _icon_name(self) -> str:
         """Which icon is on the screen now; "" when none is."""
@@ -417,6 +413,6 @@ class App:
 
     def journal_problem(self, text: str) -> None:
         if self._stores.database.is_marked_damaged:
-            self._changed()  # which raises the alert of a damaged database
+            self.changed()  # which raises the alert of a damaged database
         else:
             self._alerts.inform(say("The journal cannot be written"), text)

@@ -9,7 +9,6 @@ from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.app.lost_state import LostState
 from tray.approvals import guarded_settings, silenced
-from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.errors import StoreError
 from tray.installation.native_hooks import native_hooks
@@ -25,12 +24,11 @@ class SourceRefresh:
         self,
         core: TrayCore,
         controls: Controls,
-        consent: Consent,
         alerts: AlertController,
         lost_state: LostState,
     ) -> None:
         self._paths, self._stores, self._catalog = core.paths, core.stores, core.catalog
-        self._controls, self._consent = controls, consent
+        self._controls = controls
         self._alert_controller = alerts
         self._lost_state = lost_state
         self._known_problem = ""  # of the configuration

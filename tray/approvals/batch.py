@@ -48,6 +48,14 @@ def find_batch(catalog: HookCatalog, ledger_state: LedgerState) -> ApprovalBatch
     return ApprovalBatch(hooks=hooks, digest=_digest(hooks)) if hooks else NO_BATCH
 
 
+def find_batches(catalog: HookCatalog, ledger_state: LedgerState) -> tuple[ApprovalBatch, ...]:
+    """Returns all that can be approved together: imported hooks, then each source with other hooks."""
+    imported = find_batch(catalog, ledger_state)
+    keys = {one.key for one in imported.hooks}
+    others = (batch for batch in source_batches(catalog.states) if any(one.key not in keys for one in batch.hooks))
+    return (*((imported,) if imported else ()), *others)
+
+
 def source_batches(states: Sequence[HookState]) -> tuple[ApprovalBatch, ...]:
     """For each source the hooks that wait; what is not declared any more is decided by itself."""
     groups: dict[str, list[HookState]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -23,8 +23,9 @@ from tray.errors import HooktrayError
 from tray.execution.script import NOT_EXECUTABLE
 from tray.language import phrase, say
 from tray.model.hook import ApprovalState, Hook, Prompt
+from tray.paths import Paths
 from tray.settings import Settings
-from tray.sources.configuration import Configuration, file_stamp, find_programs
+from tray.sources.configuration import Configuration, config_stamp, file_stamp, find_programs, load
 from tray.store.approval_file import read_imported
 from tray.store.copies import Bundle, Copies, DamagedError
 from tray.store.grants import grants_of
@@ -71,8 +72,7 @@ class HookCatalog:
 
     def __init__(
         self,
-        load: Callable[[], Configuration],
-        source_stamp: Callable[[], object],
+        paths: Paths,
         ledger: Ledger,
         copies: Copies,
         trials: TrialResults,
@@ -83,14 +83,14 @@ class HookCatalog:
         self.imported: Mapping[str, ApprovedHook] = read_imported(import_file) if import_file else {}
         self._import_stamp = self._stamp_of_import()
         self.search = search or SearchPath(os.environ)
-        self._load = load
-        self._source_stamp = source_stamp
+        self._paths = paths
         self._ledger = ledger
         self._copies = copies
         self._lock = threading.Lock()
         self._inspections: dict[str, tuple[str, tuple[Stamp, ...], Inspection | HooktrayError]] = {}
         self._trials = trials
-        self._stamp: object = None
+        self._stamp: object = None  # of all that was read
+        self._version = -1  # of the ledger that the states show
         self._hooks: tuple[Hook, ...] = ()
         self._new: dict[str, str] = {}  # hooks that newly wait, with what is proposed
         self.configuration = Configuration()
@@ -105,30 +105,41 @@ class HookCatalog:
         """
         with self._lock:
             stamp = self._declared_stamp()
-            self.configuration = self._load()
+            self.configuration = load(self._paths)
             self._early = stamp, self.configuration
 
     def refresh(self) -> None:
-        """Read the sources again."""
+        """Read the sources again if they, the hooks' files or the ledger may have changed."""
         with self._lock:
-            stamp = self._current_stamp()
-            if stamp == self._stamp:
+            stamp, version = self._current_stamp(), self._ledger.state.version
+            if stamp == self._stamp and version == self._version:
                 return
             tried = self._trials.stamp
             if self._import_file and self._import_stamp != self._stamp_of_import():
                 self._import_stamp = self._stamp_of_import()
                 self.imported = read_imported(self._import_file)
-            before = {(one.key, one.digest) for one in self.states if one.waiting}
             declared = self._read()
-            self._hooks = reconcile(self.configuration.hooks, self._ledger.state, self.imported)
-            self.states = self._build_states(self._ledger.state)
-            files = self._read_stamps()
-            self._ledger.set_positions({one.key: one.position for one in self.states})
-            rest = files, self._ledger.state.version, tried, self._import_stamp
-            self._stamp = (*declared, self._search_stamp(), *rest)
-            self._new |= {
-                one.key: one.digest for one in self.states if one.waiting and (one.key, one.digest) not in before
-            }
+            self._build(are_read=False)
+            self._stamp = (*declared, self._search_stamp(), self._read_stamps(), tried, self._import_stamp)
+
+    def follow_ledger(self) -> None:
+        """Build the states anew after a decision, from what the last refresh has read: no file is compared again."""
+        with self._lock:
+            self._build(are_read=True)
+            if self.misses_program:
+                self._version = -1  # the next refresh looks for it again
+
+    def _build(self, *, are_read: bool) -> None:
+        """Build the states. `are_read`: the hooks' files are taken as they were when they were read."""
+        before = {(one.key, one.digest) for one in self.states if one.waiting}
+        ledger_state = self._ledger.state
+        self._hooks = reconcile(self.configuration.hooks, ledger_state, self.imported)
+        self.states = self._build_states(ledger_state, are_read=are_read)
+        self._ledger.set_positions({one.key: one.position for one in self.states})
+        self._version = ledger_state.version
+        self._new |= {
+            one.key: one.digest for one in self.states if one.waiting and (one.key, one.digest) not in before
+        }
 
     @property
     def approved(self) -> tuple[ApprovedHook, ...]:
@@ -154,9 +165,9 @@ class HookCatalog:
             return tuple(one for one in self.states if one.waiting and new.get(one.key) == one.digest)
 
     def _current_stamp(self) -> object:
-        """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""
+        """What a refresh depends on besides the ledger: the declaring file and the hooks' files."""
         declared = self._declared_stamp()
-        rest = self._file_stamps(), self._ledger.state.version, self._trials.stamp, self._stamp_of_import()
+        rest = self._file_stamps(), self._trials.stamp, self._stamp_of_import()
         return (*declared, self._search_stamp(), *rest)
 
     def _stamp_of_import(self) -> object:
@@ -175,15 +186,15 @@ class HookCatalog:
         """Load what is declared; returns its stamp from before, so that an edit meanwhile is seen the next time."""
         before = self._declared_stamp()
         early, self._early = self._early, None
-        loaded = self.configuration = early[1] if early and early[0] == before else self._load()
+        loaded = self.configuration = early[1] if early and early[0] == before else load(self._paths)
         if len(self._declared_stamp()[1]) != len(before[1]):
             before = self._declared_stamp()  # it names other sources than the last time, whose stamps were not known
-            loaded = self._load()
+            loaded = load(self._paths)
         self.configuration = find_programs(loaded, self.search.current)
         return before
 
     def _declared_stamp(self) -> tuple[object, tuple[object, ...]]:
-        return self._source_stamp(), tuple(file_stamp(Path(path)) for path in self.configuration.watched)
+        return config_stamp(self._paths), tuple(file_stamp(Path(path)) for path in self.configuration.watched)
 
     def _file_stamps(self) -> tuple[object, ...]:
         return tuple(file_stamps(hook, self._watched_paths(hook)) for hook in self._hooks if not hook.inactive)
@@ -249,8 +260,11 @@ class HookCatalog:
         """What the self-protection lets pass; nothing that no person confirmed."""
         return guarded_settings.exceptions(self.configuration.settings, self._ledger.state)
 
-    def _build_states(self, ledger_state: LedgerState) -> tuple[HookState, ...]:
-        states = [self._hook_state(hook, position, ledger_state) for hook, position in _with_positions(self._hooks)]
+    def _build_states(self, ledger_state: LedgerState, *, are_read: bool) -> tuple[HookState, ...]:
+        states = [
+            self._hook_state(hook, position, ledger_state, are_read=are_read)
+            for hook, position in _with_positions(self._hooks)
+        ]
         declared = {one.key for one in states}
         removed = [
             _removed_state(key, one, ledger_state, f"no longer in {one.hook.source.path}")
@@ -259,12 +273,14 @@ class HookCatalog:
         ]
         return (*states, *removed)
 
-    def _hook_state(self, hook: Hook, position: tuple[int, int], ledger_state: LedgerState) -> HookState:
+    def _hook_state(
+        self, hook: Hook, position: tuple[int, int], ledger_state: LedgerState, *, are_read: bool
+    ) -> HookState:
         approved = ledger_state.approved.get(hook.key)
         in_force = approved.digest if approved else ""
         if hook.inactive:
             return _inactive_state(hook, position, approved, ledger_state)
-        inspection = self._inspect(hook, in_force)
+        inspection = self._inspect(hook, in_force, are_read=are_read)
         if isinstance(inspection, HooktrayError):
             state = ApprovalState.CHANGED if approved else ApprovalState.PENDING
             return HookState(
@@ -326,10 +342,10 @@ class HookCatalog:
         except DamagedError:
             return {}
 
-    def _inspect(self, hook: Hook, in_force: str) -> Inspection | HooktrayError:
+    def _inspect(self, hook: Hook, in_force: str, *, are_read: bool) -> Inspection | HooktrayError:
         """The hook's bytes as they are now, kept as a copy, so that what is reviewed is what gets approved."""
         known = self._inspections.get(hook.key)
-        before = file_stamps(hook, self._watched_paths(hook))
+        before = known[1] if known and are_read else file_stamps(hook, self._watched_paths(hook))
         programs = self._known_programs(in_force)
         if known and known[:2] == (hook.definition, before) and self._has_programs(known[2], programs):
             return known[2]

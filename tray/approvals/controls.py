@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime, timedelta
-from functools import partial
+from typing import Protocol
 
+import msgspec
 from msgspec.structs import replace
 
-from tray.approvals.batch import ApprovalBatch
+from tray.approvals.batch import ApprovalBatch, find_batch, find_batches
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
-from tray.approvals.consent import Consent, PendingRequest
 from tray.approvals.guarded_settings import FILE, GuardedSetting
 from tray.approvals.passphrase import Passphrase
+from tray.approvals.pauses import pause_sentence, tomorrow
+from tray.approvals.pending_requests import PendingRequest, PendingRequests
+from tray.approvals.review import require_readable
 from tray.approvals.silenced import Silenced
-from tray.errors import HooktrayError
+from tray.approvals.undo import LIST_HINT, HookSwitchUndo, LedgerUndo, SwitchUndo, Undo, undo_row
+from tray.approvals.variables import require_grantable
+from tray.errors import HooktrayError, StoreError
 from tray.language import count, say
+from tray.store.grants import grants_definition, grants_key
+from tray.store.ledger import Ledger, LedgerAction, approval_text
 from tray.store.switch import Switch, SwitchState
 from tray.text import sanitise
 
@@ -26,48 +31,57 @@ TERMINAL = "terminal"  # the channel of what a command does without a proof
 PASSPHRASE = "passphrase"  # the channel of what the passphrase confirmed
 COMMANDS = frozenset({TERMINAL, PASSPHRASE})
 MENU_UNDO = COMMANDS | {FILE}  # channels whose changes can also be undone in the menu
-UNDO = "undo"
 AGENT_SWITCH = "the agent's own switch"
 CONNECTION = "the agent's connection"
 
-# Takes back what was done; a text that it returns is what holds now.
-# Raises HooktrayError when it has been decided anew.
-Undo = Callable[[], object]
+
+class DecisionAnnouncer(Protocol):
+    """Notifies the user of what was done."""
+
+    def switched(self, text: str, channel: str, undo: Undo | None) -> None: ...
+
+
+class ChangeListener(Protocol):
+    """Shows the state of the tray."""
+
+    def changed(self) -> None:
+        """The switch, an approval or a request has changed."""
+        ...
+
+
+class HookTrials(Protocol):
+    """Runs each hook once after its approval."""
+
+    def approved(self, state: HookState, undo: Undo) -> None:
+        """A hook was approved that `state` describes as it was before; `undo` takes the approval back."""
+        ...
+
+    def describe(self, key: str, timeout: float) -> str:
+        """Returns how the run went, once it has ended or after `timeout` seconds; "" if there is none."""
+        ...
 
 
 class Controls:
-    """Does what was decided, then announces it: `announce` raises the alert, `redraw` redraws the tray.
+    """Carries out the user's decisions, and announces each. The caller has already been judged to be the user.
 
-    `approved` gets each hook that was approved, as it was before, with what takes the approval back;
-    `describe_trial` waits so many seconds for the end of the test run that follows, by the hook's key.
-
-    What loosens a gate or takes something away comes with its undo.
+    What loosens a gate or takes something away is announced with its undo.
     """
 
     def __init__(
         self,
         *,
         switch: Switch,
-        consent: Consent,
+        ledger: Ledger,
         catalog: HookCatalog,
         passphrase: Passphrase,
-        announce: Callable[[str, str, Undo | None], None],
-        redraw: Callable[[], None],
-        approved: Callable[[HookState, Undo], None] = lambda state, undo: None,
-        describe_trial: Callable[[str, float], str] = lambda key, timeout: "",
+        announcer: DecisionAnnouncer,
+        listener: ChangeListener,
+        trials: HookTrials,
     ) -> None:
-        self._switch = switch
-        self._consent = consent
-        self._catalog = catalog
-        self._passphrase = passphrase
-        self._announce_change = announce
-        self._redraw = redraw
-        self._approved = approved
-        self.describe_trial = describe_trial  # how the test run after an approval went, once it has ended
-
-    @property
-    def requests(self) -> tuple[PendingRequest, ...]:
-        return self._consent.requests
+        self._switch, self._ledger, self._catalog = switch, ledger, catalog
+        self._announcer, self._listener = announcer, listener
+        self._requests = PendingRequests()
+        self.passphrase, self.trials = passphrase, trials
 
     @property
     def state(self) -> SwitchState:
@@ -78,7 +92,7 @@ class Controls:
         self._switch.set_enabled(on, channel)
         text = say("Hooks are on") if on else say("Hooks are off")
         tightens = on and channel not in COMMANDS
-        self._announce(text, channel, None if tightens else lambda: self._restore(before))
+        self._announce(text, channel, None if tightens else SwitchUndo(self._switch, before))
 
     def toggle(self, channel: str) -> None:
         self.set_enabled(not self._switch.state().enabled, channel)
@@ -88,12 +102,7 @@ class Controls:
         until = tomorrow(time.time()) if seconds is None else time.time() + seconds
         before = self._switch.state()
         self._switch.pause(until, agent=agent, session=session, channel=channel)
-        clock = time.strftime("%H:%M", time.localtime(until))
-        if whom := " ".join(filter(None, (agent, sanitise(session, 60)))):
-            text = say("Hooks of {agent} are paused until {time}", agent=whom, time=clock)
-        else:
-            text = say("Hooks are paused until {time}", time=clock)
-        self._announce(text, channel, lambda: self._restore(before))
+        self._announce(pause_sentence(until, agent, session), channel, SwitchUndo(self._switch, before))
         return until
 
     def resume(self, channel: str) -> None:
@@ -107,9 +116,8 @@ class Controls:
         if on:
             self._announce(say("{name} runs again", name=name), channel)
         else:
-            self._announce(
-                say("{name} is switched off", name=name), channel, lambda: self._switch.set_hook(key, True, UNDO)
-            )
+            undo = HookSwitchUndo(self._switch, key)
+            self._announce(say("{name} is switched off", name=name), channel, undo)
 
     def follow_agents(self) -> None:
         """Let an agent's own switch turn off the approved hooks of its file, or on again."""
@@ -149,118 +157,170 @@ class Controls:
 
     def announce_silenced(self, edit: Silenced) -> None:
         """Announce which notifications an edit of hooktray.yaml silenced. The edit cannot silence this one."""
-        self._announce(edit.text, FILE, edit.undo)
+        self._announce(edit.text, FILE, edit)
 
     def set_alert_class(self, alert_class: str, on: bool) -> None:
         self._switch.set_alert_class(alert_class, on)
-        self._redraw()
+        self._listener.changed()
 
     def mute(self) -> None:
         self._switch.mute(not self._switch.state().muted)
-        self._redraw()
+        self._listener.changed()
 
     def approve(self, key: str, digest: str, channel: str, path: str = "", env: Sequence[str] = ()) -> None:
-        """Approve a hook's exact bytes, or confirm a setting. `path` is the PATH of the terminal that approves.
+        """Approve exactly what was shown under this digest. Raises HooktrayError if something else is proposed now.
 
-        `env` are withheld variables that it is given with that.
+        `key` may also be that of a setting. `path` is the PATH of the terminal that approves, if one does; `env` are
+        withheld variables that the hook gets with the approval.
         """
         if key.startswith("setting:"):
-            version = self._consent.confirm(key, digest, channel, accept=True)
-            text = say("{setting} is confirmed", setting=key.removeprefix("setting:"))
-            self._announce(text, channel, self._undo(version))
+            self.confirm(key, digest, channel, accept=True)
             return
-        state, version = self._consent.approve(key, digest, channel, path)
-        name = state.hook.name
-        text = say("{name} is revoked", name=name) if digest == REMOVED else say("{name} is approved", name=name)
-        versions = [version]
+        state = self._shown(key, digest, path)
+        name, is_removed = state.hook.name, digest == REMOVED
+        text = say("{name} is revoked", name=name) if is_removed else say("{name} is approved", name=name)
+        versions = [self._write(LedgerAction.REVOKE if is_removed else LedgerAction.APPROVE, state, channel)]
         try:
             if env:
-                _, granted = self._consent.grant(key, env, channel)
-                versions = [granted, version]
+                versions.insert(0, self._let_through(self._approved(key), env, channel))
                 text = say("{name} is approved and gets {variables}", name=name, variables=", ".join(env))
         finally:  # the approval holds, also if the variables could not be written
-            undo = partial(self._undo_all, versions)
+            undo = self._undo(*versions)
             self._announce(text, channel, undo)
-            if digest != REMOVED:
-                self._approved(state, self._tracked_undo(text, "", undo))
+            if not is_removed:
+                self.trials.approved(state, self._announced_undo(text, "", undo))
+
+    def confirm(self, key: str, digest: str, channel: str, *, accept: bool) -> None:
+        """Confirm or turn down a setting that loosens a gate."""
+        known = (one.definition for one in self._catalog.settings() if (one.key, one.digest) == (key, digest))
+        action = LedgerAction.APPROVE if accept else LedgerAction.DENY
+        written = self._ledger.append(
+            action, key, digest, definition=next(known, ""), position=(0, 0), channel=channel
+        )
+        name = key.removeprefix("setting:")
+        text = say("{setting} is confirmed", setting=name) if accept else say("{name} is denied", name=name)
+        self._announce(text, channel, self._undo(written.version))
 
     @property
     def batch(self) -> ApprovalBatch:
-        return self._consent.batch
+        """The imported hooks that wait."""
+        return find_batch(self._catalog, self._ledger.state)
 
     @property
     def batches(self) -> tuple[ApprovalBatch, ...]:
-        return self._consent.batches
+        """All that can be approved together."""
+        return find_batches(self._catalog, self._ledger.state)
 
     def approve_batch(self, digest: str, channel: str) -> None:
-        """Approve together the hooks of the batch that was shown; one Undo takes back all of them."""
-        approved = self._consent.approve_batch(digest, channel)
+        """Approve together all hooks of exactly the batch that was shown; one undo takes back all of them.
+
+        If the disk becomes full in between, the other hooks still wait. Raises HooktrayError if none could be
+        approved.
+        """
+        self._catalog.refresh()
+        found = next((one for one in self.batches if one.digest == digest), None)
+        if found is None:
+            raise HooktrayError(
+                say("these hooks are not the ones that were shown: one of them changed or was decided since"),
+                hint=say("open the menu and review them again"),
+            )
+        approved: list[tuple[HookState, int]] = []
+        for one in found.hooks:
+            try:
+                approved.append((one, self._append(LedgerAction.APPROVE, one, channel)))
+            except StoreError:
+                if not approved:
+                    raise
+                break
+        self._catalog.follow_ledger()
         done = count("{n} hook is approved", "{n} hooks are approved", len(approved))
-        self._announce(done, channel, lambda: self._undo_all([version for _, version in approved]))
+        self._announce(done, channel, self._undo(*(version for _, version in approved)))
         for state, version in approved:
             text = say("{name} is approved", name=state.hook.name)
-            self._approved(state, self._tracked_undo(text, "", partial(self._consent.undo, version, UNDO)))
+            self.trials.approved(state, self._announced_undo(text, "", self._undo(version)))
 
     def deny(self, key: str, digest: str, channel: str) -> None:
+        """Turn a proposal or a setting down. What was approved before stays in force."""
         if key.startswith("setting:"):
-            version = self._consent.confirm(key, digest, channel, accept=False)
-            name = key.removeprefix("setting:")
-        else:
-            state, version = self._consent.deny(key, digest, channel)
-            name = state.hook.name
-        self._announce(say("{name} is denied", name=name), channel, self._undo(version))
+            self.confirm(key, digest, channel, accept=False)
+            return
+        state = self._shown(key, digest)
+        version = self._write(LedgerAction.DENY, state, channel)
+        self._announce(say("{name} is denied", name=state.hook.name), channel, self._undo(version))
 
     def revoke(self, key: str, channel: str) -> None:
-        state, version = self._consent.revoke(key, channel)
-        self._announce(say("{name} is revoked", name=state.hook.name), channel, self._undo(version))
+        """Take the approval back: nothing of this hook runs from then on."""
+        self._catalog.refresh()
+        state = self._approved(key)
+        written = self._ledger.append(
+            LedgerAction.REVOKE, key, state.approved, definition="", position=state.position, channel=channel
+        )  # fmt: skip
+        self._catalog.follow_ledger()
+        self._announce(say("{name} is revoked", name=state.hook.name), channel, self._undo(written.version))
 
     def grant(self, key: str, names: Iterable[str], channel: str) -> None:
-        """Let withheld variables through to an approved hook, which is tried once more."""
+        """Let withheld variables through to an approved hook, besides those that it has. It is tried once more."""
         names = tuple(names)
-        state, version = self._consent.grant(key, names, channel)
+        self._catalog.refresh()
+        state = self._approved(key)
+        undo = self._undo(self._let_through(state, names, channel))
         text = say("{name} gets {variables}", name=state.hook.name, variables=", ".join(names))
-        undo = self._undo(version)
         self._announce(text, channel, undo)
         if state.digest == state.approved:
-            self._approved(replace(state, approved=""), self._tracked_undo(text, "", undo))
+            self.trials.approved(replace(state, approved=""), self._announced_undo(text, "", undo))
 
     def withhold(self, key: str, names: Iterable[str], channel: str) -> None:
         """Take variables back that were let through to a hook."""
         names = tuple(names)
-        state, version = self._consent.withhold(key, names, channel)
+        self._catalog.refresh()
+        state = self._approved(key)
+        version = self._write_grants(state, {*state.granted} - {*names}, channel)
         text = say("{name} no longer gets {variables}", name=state.hook.name, variables=", ".join(names))
         self._announce(text, channel, self._undo(version))
 
     def undo_approval(self, key: str, channel: str) -> None:
-        """Take back just the last approval of a hook."""
-        state, version = self._consent.undo_approval(key, channel)
+        """Take back only the last approval of a hook: what was approved before it is in force again."""
+        state = next((one for one in self._catalog.states if one.key == key), None)
+        version = self._ledger.last_approval(key)
+        if state is None or version is None:
+            raise HooktrayError(say("no approval of it came last"), hint=say(LIST_HINT))
+        written = undo_row(self._ledger, version, channel)
+        self._catalog.refresh()
         text = say("The last approval of {name} is taken back", name=state.hook.name)
-        self._announce(text, channel, self._undo(version))
+        self._announce(text, channel, self._undo(written))
 
     def set_passphrase(self, text: str, channel: str) -> None:
         """Put a passphrase in force; the one before is replaced."""
-        was_set = self._passphrase.is_set
-        version = self._passphrase.set(text, channel)
+        was_set = self.passphrase.is_set
+        version = self.passphrase.set(text, channel)
         done = say("The passphrase is changed") if was_set else say("The passphrase is set")
-        self._announce(done, channel, lambda: self._consent.undo(version, UNDO))
+        self._announce(done, channel, self._undo(version))
 
     def forget_passphrase(self, channel: str) -> None:
-        if not self._passphrase.is_set:
+        if not self.passphrase.is_set:
             raise HooktrayError(say("no passphrase is set"), hint=say("`hooktray passphrase` sets one"))
-        version = self._passphrase.forget(channel)
-        self._announce(say("The passphrase is forgotten"), channel, lambda: self._consent.undo(version, UNDO))
+        version = self.passphrase.forget(channel)
+        self._announce(say("The passphrase is forgotten"), channel, self._undo(version))
 
     @property
-    def passphrase(self) -> Passphrase:
-        return self._passphrase
+    def requests(self) -> tuple[PendingRequest, ...]:
+        """The requests that the user has not answered."""
+        return self._requests.open
 
-    def add_request(self, summary: str, requester: str, grant: Callable[[], object], word: str = "") -> None:
-        self._consent.add_request(summary, requester, grant, word)
-        self._redraw()
+    def add_request(
+        self, summary: str, requester: str, grant: Callable[[], object], word: str = ""
+    ) -> PendingRequest:
+        """Put a request before the user; the same words asked twice are one request."""
+        request = self._requests.add(summary, requester, grant, word)
+        self._listener.changed()
+        return request
 
     def resolve(self, request: str, *, accept: bool) -> None:
-        self._consent.resolve(request, accept=accept)
-        self._redraw()
+        """Grant or dismiss a request; nothing happens if it is gone."""
+        found = self._requests.take(request)
+        if found and accept:
+            found.grant()
+        self._listener.changed()
 
     def find(self, word: str) -> list[HookState]:
         self._catalog.refresh()
@@ -278,65 +338,80 @@ class Controls:
         """The setting of this name that needs the user's confirmation."""
         return next((one for one in self._catalog.settings() if one.key == f"setting:{word}"), None)
 
-    def _restore(self, before: SwitchState) -> str:
-        """Undo a change of the switch; returns what holds now."""
-        self._switch.restore(before, UNDO)
-        state = self._switch.state()
-        if not state.enabled:
-            return say("Undone: hooks are off")
-        return say("Undone: hooks are paused") if state.paused_until else say("Undone: hooks are on")
+    def _shown(self, key: str, digest: str, path: str = "") -> HookState:
+        """Returns the hook as it is proposed now. Raises HooktrayError if that is not what was shown."""
+        self._catalog.refresh()
+        state = next((one for one in self._catalog.states if one.key == key), None)
+        state = self._catalog.at_path(state, path) if state else None
+        if state is None or require_readable(state).digest != digest:
+            raise HooktrayError(
+                say("this hook changed again since you looked at it"), hint=say("open the menu and review it again")
+            )
+        return state
 
-    def _undo(self, version: int) -> Undo:
-        return lambda: self._consent.undo(version, UNDO)
+    def _approved(self, key: str) -> HookState:
+        state = next((one for one in self._catalog.states if one.key == key and one.approved), None)
+        if state is None:
+            raise HooktrayError(say("this hook is not approved"), hint=say(LIST_HINT))
+        return state
 
-    def _undo_all(self, versions: Sequence[int]) -> None:
-        """Undo each approval that was not decided anew since; raises HooktrayError when none can be undone."""
-        refused: HooktrayError | None = None
-        done = 0
-        for version in versions:
-            try:
-                self._consent.undo(version, UNDO)
-                done += 1
-            except HooktrayError as error:
-                refused = error
-        if refused is not None and not done:
-            raise refused
+    def _write(self, action: LedgerAction, state: HookState, channel: str) -> int:
+        """Write a decision about a hook; returns the number of its row: other threads write rows, too."""
+        version = self._append(action, state, channel)
+        self._catalog.follow_ledger()
+        return version
+
+    def _append(self, action: LedgerAction, state: HookState, channel: str) -> int:
+        found = state.inspection
+        text = approval_text(state.hook, found.search_path, found.uncovered) if found else state.hook.definition
+        written = self._ledger.append(
+            action, state.key, state.digest, definition=text, position=state.position, channel=channel
+        )
+        return written.version
+
+    def _let_through(self, state: HookState, names: Iterable[str], channel: str) -> int:
+        wanted = require_grantable(state.hook, names)
+        return self._write_grants(state, {*state.granted, *wanted}, channel)
+
+    def _write_grants(self, state: HookState, names: Collection[str], channel: str) -> int:
+        definition, digest = grants_definition(names)
+        action = LedgerAction.APPROVE if names else LedgerAction.REVOKE
+        key = grants_key(state.key)
+        written = self._ledger.append(action, key, digest, definition=definition, position=(0, 0), channel=channel)
+        self._catalog.follow_ledger()
+        return written.version
+
+    def _undo(self, *versions: int) -> LedgerUndo:
+        return LedgerUndo(self._ledger, self._catalog, versions)
 
     def _announce(self, text: str, channel: str, undo: Undo | None = None) -> None:
-        self._announce_change(text, channel, self._tracked_undo(text, channel, undo) if undo else None)
-        self._redraw()
+        self._announcer.switched(text, channel, self._announced_undo(text, channel, undo) if undo else None)
+        self._listener.changed()
 
-    def _tracked_undo(self, text: str, channel: str, undo: Undo) -> Undo:
-        """Returns an undo that announces itself. For a channel of MENU_UNDO it is also in the menu and works once."""
-
-        def undo_and_announce() -> None:
-            now = undo()
-            self._announce(now if isinstance(now, str) else say("No longer so: {what}", what=text), "")
-
+    def _announced_undo(self, text: str, channel: str, undo: Undo) -> AnnouncedUndo:
+        announced = AnnouncedUndo(self, text, undo)
         if channel not in MENU_UNDO:
-            return undo_and_announce
+            return announced
         where = "hooktray.yaml" if channel == FILE else say("a terminal")
-        request = self._consent.add_undo(text, where, undo_and_announce)
-        return lambda: self._undo_request(request)
+        request = self._requests.add_undo(text, where, announced)
+        return replace(announced, request=request.id)
 
-    def _undo_request(self, request: str) -> None:
-        if self._consent.resolve(request, accept=True) is None:
+    def take_back(self, announced: AnnouncedUndo) -> None:
+        """Undo, and announce what holds then. Raises HooktrayError if it is no longer possible."""
+        if announced.request and self._requests.take(announced.request) is None:
             raise HooktrayError(say("It can no longer be taken back"))
+        now = announced.change.undo()
+        self._announce(now or say("No longer so: {what}", what=announced.text), "")
 
 
-def tomorrow(now: float) -> float:
-    """The next local midnight after `now`, in seconds since the epoch."""
-    day = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    return (day + timedelta(days=1)).timestamp()
+class AnnouncedUndo(msgspec.Struct, frozen=True):
+    """Undoes a change and announces that. It works once if the menu has it as a request, too."""
 
+    controls: Controls
+    text: str  # of the change
+    change: Undo
+    request: str = ""
 
-def parse_duration(text: str) -> float | None:
-    """`30m`, `1h` or `90s` in seconds; None = until tomorrow. Raises HooktrayError."""
-    if text == "tomorrow":
-        return None
-    found = re.fullmatch(r"(\d{1,4})([smh])", text)
-    if not found or int(found[1]) == 0:
-        raise HooktrayError(
-            say("`{length}` is not a length of time", length=text), hint=say("write 30m, 1h or tomorrow")
-        )
-    return int(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]
+    def undo(self) -> str:
+        self.controls.take_back(self)
+        return ""

@@ -17,7 +17,7 @@ from tray.approvals.checks import describe, problems
 from tray.approvals.definition import definition_rows
 from tray.approvals.review_facts import facts, uncovered, unseen
 from tray.approvals.variables import asked_for, grant_command
-from tray.errors import store_error
+from tray.errors import HooktrayError, store_error
 from tray.language import count, say
 from tray.model.hook import Action, Http, Prompt, Rule
 from tray.store.copies import Copies, DamagedError
@@ -60,6 +60,14 @@ def hook_id(key: str) -> str:
 def sections(state: HookState, copies: Copies, environment: Mapping[str, str]) -> tuple[Section, ...]:
     """All of one proposal: the bytes that its digest names, and that an approval of it would put in force."""
     return tuple(_sections(state, copies, environment))
+
+
+def require_readable(one: HookState) -> HookState:
+    """Returns the hook. Raises HooktrayError if its files cannot be read: then there is nothing to decide."""
+    if not one.digest:
+        why = say("`{name}` cannot be decided as it stands: {why}", name=one.hook.name, why=one.health)
+        raise HooktrayError(why, hint=one.remedy)
+    return one
 
 
 def review(state: HookState, copies: Copies, environment: Mapping[str, str], file_limit: int = LIMIT) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from tray.approvals.controls import parse_duration
+from tray.approvals.pauses import parse_duration
 from tray.cli.command_line import Argument, Option
 from tray.cli.over_ssh import how_to_open, is_remote
 from tray.errors import HooktrayError

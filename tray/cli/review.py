@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 
-from tray.approvals.consent import require_readable
+from tray.approvals.review import require_readable
 from tray.approvals.review import review as render
 from tray.cli.hook_trial import hook_state
 from tray.cli.requests import TIMEOUT, HookName, show_answer

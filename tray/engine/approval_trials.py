@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from tray.approvals import remedies
 from tray.approvals.catalog import HookState
-from tray.approvals.controls import Undo
+from tray.approvals.undo import Undo
 from tray.engine import trial
 from tray.engine.engines import build_engine
 from tray.engine.ports import EngineOptions

@@ -39,8 +39,7 @@ def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
     """What the sources propose, held against the ledger."""
     search = SearchPath(os.environ, lambda: login_path(os.environ))
     return HookCatalog(
-        lambda: configuration.load(paths),
-        lambda: configuration.config_stamp(paths),
+        paths,
         stores.ledger,
         stores.copies,
         TrialResults(paths.state),

@@ -12,10 +12,9 @@ import msgspec
 from tray.agents.protocol import spec
 from tray.approvals.batch import ApprovalBatch, button_label, render_batch, summary_lines, write_batch
 from tray.approvals.catalog import REMOVED, HookState, command_or_url
-from tray.approvals.consent import require_readable
 from tray.approvals.controls import PASSPHRASE, Controls
 from tray.approvals.guarded_settings import GuardedSetting
-from tray.approvals.review import TERMINAL_LIMIT, review, write_review
+from tray.approvals.review import TERMINAL_LIMIT, require_readable, review, write_review
 from tray.approvals.search_path import terminal_path
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
@@ -98,7 +97,7 @@ class ApprovalRequests:
         def approve(channel: str) -> str:
             digest, used = (shown.digest, path) if channel == PASSPHRASE else (one.digest, "")
             self._controls.approve(one.key, digest, channel, used, env)
-            return self._controls.describe_trial(one.key, TRIAL_TIMEOUT)
+            return self._controls.trials.describe(one.key, TRIAL_TIMEOUT)
 
         summary = say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8])
         question = say("Hooktray: approve this?") + f"\n\n{self._reviews.hook(shown)}"
@@ -119,7 +118,7 @@ class ApprovalRequests:
 
         def grant(channel: str) -> str:
             self._controls.grant(one.key, env, channel)
-            return self._controls.describe_trial(one.key, TRIAL_TIMEOUT)
+            return self._controls.trials.describe(one.key, TRIAL_TIMEOUT)
 
         asked = say("Hooktray: give {variables} of each agent's environment to this hook?", variables=variables)
         return UserRequest(
@@ -192,7 +191,7 @@ class ApprovalRequests:
     def _trials_of(self, batch: ApprovalBatch) -> Iterator[str]:
         until = time.monotonic() + TRIAL_TIMEOUT
         for one in batch.hooks:
-            if text := self._controls.describe_trial(one.key, max(0.0, until - time.monotonic())):
+            if text := self._controls.trials.describe(one.key, max(0.0, until - time.monotonic())):
                 yield f"{one.hook.name}: {text}"
 
     def _waiting(self, request: Mapping[str, object]) -> UserRequest | None:

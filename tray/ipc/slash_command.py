@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tray.approvals.catalog import HookState, command_or_url
-from tray.approvals.controls import Controls, parse_duration
+from tray.approvals.controls import Controls
+from tray.approvals.pauses import parse_duration
 from tray.approvals.review import describe_action
 from tray.errors import HooktrayError
 from tray.ipc.requests import WHERE_TO_DECIDE, UserRequests, split_event

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from tray.approvals.batch import summary_lines
 from tray.approvals.catalog import REMOVED, HookState
-from tray.approvals.consent import PendingRequest
 from tray.approvals.controls import Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.passphrase import generate
+from tray.approvals.pending_requests import PendingRequest
 from tray.approvals.review import Section, hook_id, sections
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
@@ -139,7 +139,8 @@ class PageActions:
             page_action = replace(page_action, key=own)
         ACTIONS[page_action.action](self._services.controls, page_action)
         if page_action.action in TRIED:
-            self._services.controls.describe_trial(page_action.key, TRIAL_TIMEOUT)  # the hook's page shows the result
+            # The page of the hook shows the result.
+            self._services.controls.trials.describe(page_action.key, TRIAL_TIMEOUT)
         return page_action
 
     def _issue(self, page_action: PageAction) -> str:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from connect.sites import NoProblem, Person, tree
+from user_controls import user_controls
 
 from tray.agents.claude_code.hook_import import IMPORTER
 from tray.agents.connection import Plan, Site
-from tray.approvals.consent import Consent
 from tray.cli import agents
 from tray.connect import hook_import
 from tray.engine.catalogs import build_catalog
@@ -264,7 +264,7 @@ def test_hooks_that_were_approved_before_run_once_after_import_and_a_failure_nam
     stores = open_stores(person.site.paths, create=True)
     catalog = build_catalog(person.site.paths, stores)
     catalog.refresh()
-    Consent(stores.ledger, catalog).approve(catalog.states[0].key, catalog.states[0].digest, "test")
+    user_controls(stores, catalog).approve(catalog.states[0].key, catalog.states[0].digest, "test")
     stores.journal.close()
     person.undo_import()
     person.import_hooks()
