@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 import pytest
+from counts.file_moves import APPROVAL, FileMoves
 from house import House
 from msgspec.structs import replace
 
@@ -15,6 +16,7 @@ from tray.desktop.menu import (
     AlertsState,
     AnswerQuestion,
     ApplyConnection,
+    Approve,
     ConnectAll,
     EndSnooze,
     LeaveEntries,
@@ -265,3 +267,15 @@ def test_pausing_an_agent_leaves_the_others_alone(hall: Hall) -> None:
     assert switch.gate(now, agent="shelley") is not None
     assert switch.gate(now, agent="x-code") is None
     hall.controller.act(ResumeHooks())
+
+
+def test_a_click_that_approves_refreshes_the_catalogue_once_and_moves_between_few_files(house: House) -> None:
+    shown = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    hall = Hall(house)
+
+    with FileMoves() as found:
+        hall.controller.act(Approve(shown.key, shown.digest))
+
+    assert found.calls["HookCatalog.refresh"] == 1
+    assert found.moves <= APPROVAL
+    assert house.stores.ledger.state.approved[shown.key].digest == shown.digest

@@ -232,7 +232,8 @@ class HookCatalog:
         """Returns the hook with the programs found on this PATH; "" leaves it unchanged. Raises HooktrayError."""
         if not path or state.inspection is None or state.inspection.search_path == path:
             return state
-        inspection = inspect(state.inspection.bundle.hook, path, self._known_programs(state.approved))
+        programs, _ = self._approved_copy(state.approved)
+        inspection = inspect(state.inspection.bundle.hook, path, programs)
         self._copies.save(inspection.bundle)
         return replace(state, inspection=inspection, digest=inspection.bundle.digest)
 
@@ -280,7 +281,8 @@ class HookCatalog:
         in_force = approved.digest if approved else ""
         if hook.inactive:
             return _inactive_state(hook, position, approved, ledger_state)
-        inspection = self._inspect(hook, in_force, are_read=are_read)
+        programs, damage = self._approved_copy(in_force)
+        inspection = self._inspect(hook, programs, are_read=are_read)
         if isinstance(inspection, HooktrayError):
             state = ApprovalState.CHANGED if approved else ApprovalState.PENDING
             return HookState(
@@ -288,7 +290,9 @@ class HookCatalog:
                 health=inspection.message, remedy=inspection.hint, missing=isinstance(inspection, MissingError),
             )  # fmt: skip
         bundle = inspection.bundle
-        health = self._damage(in_force) or _health(hook, bundle, in_force, ledger_state)
+        if damage:  # unless the inspection has mended it
+            _, damage = self._approved_copy(in_force)
+        health = damage or _health(hook, bundle, in_force, ledger_state)
         granted = grants_of(hook.key, ledger_state.settings, ledger_state.setting_texts)
         trial = self._failed_trial(hook, bundle, in_force) if in_force and not health else None
         return HookState(
@@ -321,32 +325,29 @@ class HookCatalog:
             wanted = {one.digest for one in self.states} | {one.approved for one in self.states}
             self._copies.prune(wanted | {one.digest for one in self._ledger.in_order()})
 
-    def _damage(self, in_force: str) -> str:
-        try:
-            if in_force:
-                self._copies.check(in_force)
-        except DamagedError as damage:
-            return damage.message
-        return ""
-
     def _model_problem(self, hook: Hook, ledger_state: LedgerState) -> str:
         """That a hook asks a model and there is none, with the remedy: it would fail each time."""
         if not isinstance(hook.action, Prompt) or guarded_settings.llm(self.configuration.settings, ledger_state):
             return ""
         return say(NO_MODEL)
 
-    def _known_programs(self, in_force: str) -> Mapping[str, str]:
-        """Returns the programs that the approval noted: they stay while they exist, whatever another PATH has."""
-        try:
-            return self._copies.check(in_force).pinned if in_force else {}
-        except DamagedError:
-            return {}
+    def _approved_copy(self, in_force: str) -> tuple[Mapping[str, str], str]:
+        """Returns the programs that the approval noted, and how its copy is damaged, "" if it is whole.
 
-    def _inspect(self, hook: Hook, in_force: str, *, are_read: bool) -> Inspection | HooktrayError:
-        """The hook's bytes as they are now, kept as a copy, so that what is reviewed is what gets approved."""
+        These programs stay while they exist, whatever another PATH has.
+        """
+        try:
+            return self._copies.check(in_force).pinned if in_force else {}, ""
+        except DamagedError as damage:
+            return {}, damage.message
+
+    def _inspect(self, hook: Hook, programs: Mapping[str, str], *, are_read: bool) -> Inspection | HooktrayError:
+        """The hook's bytes as they are now, kept as a copy, so that what is reviewed is what gets approved.
+
+        `programs` are those that the approval noted.
+        """
         known = self._inspections.get(hook.key)
         before = known[1] if known and are_read else file_stamps(hook, self._watched_paths(hook))
-        programs = self._known_programs(in_force)
         if known and known[:2] == (hook.definition, before) and self._has_programs(known[2], programs):
             return known[2]
         try:

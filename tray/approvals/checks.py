@@ -5,7 +5,6 @@ The only programs that it starts are shells with `-n`, which read a script and d
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import subprocess
@@ -16,7 +15,7 @@ import msgspec
 
 from tray.approvals.covered_files import ScriptProblem, ScriptProblemKind
 from tray.approvals.entry_points import EntryPoint
-from tray.approvals.inspection import Inspection, entries_of, inspect
+from tray.approvals.inspection import Inspection, inspect
 from tray.approvals.python_imports import missing_imports
 from tray.approvals.script_files import SHELLS, language
 from tray.approvals.script_start import parse_shebang
@@ -62,21 +61,19 @@ REMEDIES = {
 
 def problems(inspection: Inspection) -> tuple[ScriptProblem, ...]:
     """What is missing or wrong, as far as files show."""
-    hook = inspection.bundle.hook
-    if not isinstance(hook.action, Command):
+    if not isinstance(inspection.bundle.hook.action, Command):
         return ()
     return (*missing_files(inspection), *_mode_problems(inspection), *_syntax_problems(inspection))
 
 
 def missing_files(inspection: Inspection) -> Iterator[ScriptProblem]:
     """What its scripts load and that is not there; finding that starts no program."""
-    hook, bundle = inspection.bundle.hook, inspection.bundle
+    bundle = inspection.bundle
     yield from (one for one in inspection.found.problems if one.name not in bundle.contents)
-    with contextlib.suppress(ValueError):
-        for entry in entries_of(hook, hook.action) if isinstance(hook.action, Command) else ():
-            content = bundle.contents.get(entry.path, b"")
-            if content and language(entry.path, content[:HEAD]) == "python":
-                yield from _python_problems(inspection, entry, content)
+    for entry in inspection.entries:
+        content = bundle.contents.get(entry.path, b"")
+        if content and language(entry.path, content[:HEAD]) == "python":
+            yield from _python_problems(inspection, entry, content)
 
 
 def blocking_problem(inspection: Inspection) -> str:
@@ -119,38 +116,30 @@ def remedy(problem: ScriptProblem) -> str:
 
 def _mode_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
     """Scripts that the line starts by their own names: they need their mode and their interpreter."""
-    hook = inspection.bundle.hook
-    assert isinstance(hook.action, Command)
     if os.name == "nt":
         return
-    with contextlib.suppress(ValueError):
-        for entry in entries_of(hook, hook.action):
-            if entry.program or not entry.is_copied or entry.path not in inspection.bundle.contents:
-                continue
-            if entry.path not in inspection.bundle.executable:
-                yield ScriptProblem(kind=ScriptProblemKind.MODE, name=entry.path, script=entry.path)
-            program = parse_shebang(inspection.bundle.contents[entry.path][:HEAD]).interpreter
-            if program and not (Path(program).exists() if "/" in program else program in inspection.bundle.pinned):
-                # The agent may bring another PATH than ours.
-                certain = "/" in program
-                yield ScriptProblem(
-                    kind=ScriptProblemKind.INTERPRETER, name=program, script=entry.path, line=1, certain=certain
-                )
+    for entry in inspection.entries:
+        if entry.program or not entry.is_copied or entry.path not in inspection.bundle.contents:
+            continue
+        if entry.path not in inspection.bundle.executable:
+            yield ScriptProblem(kind=ScriptProblemKind.MODE, name=entry.path, script=entry.path)
+        program = parse_shebang(inspection.bundle.contents[entry.path][:HEAD]).interpreter
+        if program and not (Path(program).exists() if "/" in program else program in inspection.bundle.pinned):
+            # The agent may bring another PATH than ours.
+            certain = "/" in program
+            yield ScriptProblem(
+                kind=ScriptProblemKind.INTERPRETER, name=program, script=entry.path, line=1, certain=certain
+            )
 
 
 def _syntax_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
     """The syntax errors of its scripts that a shell with `-n` reports."""
-    hook = inspection.bundle.hook
-    assert isinstance(hook.action, Command)
-    with contextlib.suppress(ValueError):
-        for entry in entries_of(hook, hook.action):
-            content = inspection.bundle.contents.get(entry.path, b"")
-            name = Path(entry.program or parse_shebang(content[:HEAD]).interpreter).name
-            error = _syntax_error(name, content) if name in SYNTAX_OPTIONS else ""
-            if error:
-                yield ScriptProblem(
-                    kind=ScriptProblemKind.SYNTAX, name=error, script=entry.path, certain=name in SHELLS
-                )
+    for entry in inspection.entries:
+        content = inspection.bundle.contents.get(entry.path, b"")
+        name = Path(entry.program or parse_shebang(content[:HEAD]).interpreter).name
+        error = _syntax_error(name, content) if name in SYNTAX_OPTIONS else ""
+        if error:
+            yield ScriptProblem(kind=ScriptProblemKind.SYNTAX, name=error, script=entry.path, certain=name in SHELLS)
 
 
 def _python_problems(inspection: Inspection, entry: EntryPoint, content: bytes) -> Iterator[ScriptProblem]:

@@ -342,7 +342,8 @@ class Controls:
         """Returns the hook as it is proposed now. Raises HooktrayError if that is not what was shown."""
         self._catalog.refresh()
         state = next((one for one in self._catalog.states if one.key == key), None)
-        state = self._catalog.at_path(state, path) if state else None
+        if state and path:
+            state = self._catalog.at_path(state, path)
         if state is None or require_readable(state).digest != digest:
             raise HooktrayError(
                 say("this hook changed again since you looked at it"), hint=say("open the menu and review it again")

@@ -47,6 +47,7 @@ class Inspection(msgspec.Struct, frozen=True, kw_only=True):
     """What an approval of a hook would cover, and what it would not."""
 
     bundle: Bundle
+    entries: tuple[EntryPoint, ...] = ()  # the files that the line runs
     found: CoveredFiles = msgspec.field(default_factory=CoveredFiles)
     data_words: tuple[str, ...] = ()  # words of the line that name data
     uncovered: tuple[str, ...] = ()  # files and folders that it runs, loads or names, and that are not copied
@@ -79,7 +80,7 @@ def inspect(hook: Hook, search_path: str = "", known: Mapping[str, str] | None =
         _require_program(hook, command)
     shell_hooks.require_line(hook, command)
     reader = _Contents()
-    entries = tuple(entries_of(hook, command))
+    entries = tuple(_entries(hook, command))
     listed = tuple(one for one in _limited(hook, command) if is_user_file(one))
     run = {entry.path for entry in entries} | set(listed) | {program_of(hook, command)}
     data = dict(entry_points.data_words(_word_paths(hook, command), run))
@@ -108,6 +109,7 @@ def inspect(hook: Hook, search_path: str = "", known: Mapping[str, str] | None =
             executable=frozenset(one for one in contents if os.access(one, os.X_OK)),
             pinned={**programs, **own, **links},
         ),
+        entries=entries,
         found=found,
         data_words=tuple(data),
         uncovered=_uncovered(hook, command, entries, (*programs.values(), *links, *found.outside, *data.values())),
@@ -169,7 +171,7 @@ def file_stamps(hook: Hook, also: Iterable[str] = ()) -> tuple[Stamp, ...]:
     return tuple(stamp for path in sorted(paths) if (stamp := path_stamp(path)))
 
 
-def entries_of(hook: Hook, command: Command) -> Iterator[EntryPoint]:
+def _entries(hook: Hook, command: Command) -> Iterator[EntryPoint]:
     """The files that its line runs, each once."""
     if command.shell:
         found = entry_points.in_shell(hook, command)

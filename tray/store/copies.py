@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import hashlib
 import json
 import os
@@ -43,7 +44,7 @@ LINKED = "linked"  # in place of a SHA-256: a folder of packages to which the co
 Stamp = tuple[int, int, int, int]
 
 
-class Bundle(msgspec.Struct, frozen=True, kw_only=True):
+class Bundle(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What one approval covers: a definition, the bytes of its files, and the programs it is bound to."""
 
     hook: Hook
@@ -56,7 +57,7 @@ class Bundle(msgspec.Struct, frozen=True, kw_only=True):
     def file_digests(self) -> dict[str, str]:
         return {path: hashlib.sha256(whole).hexdigest() for path, whole in self.contents.items()}
 
-    @property
+    @functools.cached_property
     def digest(self) -> str:
         return digest(self.hook.definition, self.file_digests, self.pinned)
 
