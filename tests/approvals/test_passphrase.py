@@ -7,6 +7,7 @@ import sqlite3
 
 import psutil
 import pytest
+from clock import Clock
 from house import House
 
 from tray.approvals.passphrase import BITS, KEY, MIN_LENGTH, TRIES, TRY_WINDOW, Passphrase, generate
@@ -16,13 +17,6 @@ from tray.store.ledger import Ledger
 
 CHEAP = 2**10  # of scrypt, in place of half a second for each try
 SECRET = "seven quiet bridges"
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

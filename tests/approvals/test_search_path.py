@@ -5,50 +5,61 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from tray.approvals import search_path
 from tray.approvals.search_path import SearchPath, login_path, terminal_path
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no login shell")
 
 
-def login(asked: list[str], path: str) -> Callable[[], str]:
+class LoginShell:
     """A login shell that notes when it is asked."""
 
-    def ask() -> str:
-        asked.append("login")
-        return path
+    def __init__(self, path: str) -> None:
+        self.path, self.asked = path, 0
 
-    return ask
+    def login_path(self, environment: Mapping[str, str]) -> str:
+        self.asked += 1
+        return self.path
 
 
-def test_the_last_event_comes_before_the_login_shell() -> None:
-    asked: list[str] = []
-    search = SearchPath({"PATH": "/bin"}, login(asked, "/opt/login:/bin"))
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> LoginShell:
+    """The login shell that a SearchPath asks."""
+    shell = LoginShell("/opt/login:/usr/bin")
+    monkeypatch.setattr(search_path, "login_path", shell.login_path)
+    return shell
+
+
+def test_the_last_event_comes_before_the_login_shell(shell: LoginShell) -> None:
+    search = SearchPath({"PATH": "/bin"})
 
     assert search.saw_event("/opt/agent:/bin")
 
     assert search.current() == "/opt/agent:/bin"
-    assert asked == []
+    assert shell.asked == 0
     assert not search.saw_event("/opt/agent:/bin")
     assert not search.saw_event("")
 
 
-def test_without_an_event_the_login_shell_is_asked_once_and_our_own_path_comes_last() -> None:
-    asked: list[str] = []
-    search = SearchPath({"PATH": "/usr/bin:/own"}, login(asked, "/opt/login:/usr/bin"))
+def test_without_an_event_the_login_shell_is_asked_once_and_our_own_path_comes_last(
+    shell: LoginShell,
+) -> None:
+    search = SearchPath({"PATH": "/usr/bin:/own"})
 
     assert search.current() == search.current() == "/opt/login:/usr/bin:/own"
-    assert asked == ["login"]
+    assert shell.asked == 1
 
 
-def test_started_from_a_terminal_our_own_path_is_the_login_shells() -> None:
-    search = SearchPath({"PATH": "/usr/bin:/own", "TERM": "xterm"}, lambda: "/never")
+def test_started_from_a_terminal_our_own_path_is_the_login_shells(shell: LoginShell) -> None:
+    search = SearchPath({"PATH": "/usr/bin:/own", "TERM": "xterm"})
 
     assert search.current() == "/usr/bin:/own"
+    assert shell.asked == 0
 
 
 def test_a_login_shell_says_its_path_whatever_else_it_prints(tmp_path: Path) -> None:

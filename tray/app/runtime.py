@@ -67,7 +67,7 @@ class App:
         self._reviews = core.paths.state / "reviews"
         self._echo = echo
         self._opener = Opener()
-        self._click_trust = trust(self._agents, self._opener.started)
+        self._click_trust = trust(self._agents, self._opener)
         self._is_first_start = welcome.create_config(self._paths)
         self._loop = LoopThread()
         self._throttled_refresh = ThrottledCall(self._loop.loop, self.changed, REFRESH_SECONDS)

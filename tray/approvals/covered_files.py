@@ -10,9 +10,10 @@ import os
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path, PurePath
+from typing import Protocol
 
 import msgspec
 
@@ -64,6 +65,14 @@ class CoveredFiles(msgspec.Struct, frozen=True, kw_only=True):
     watched: tuple[str, ...] = ()  # folders in which covered files may appear
 
 
+class FileContents(Protocol):
+    """The bytes of a hook's files."""
+
+    def content(self, path: str) -> bytes:
+        """Raises HooktrayError if the file cannot be read."""
+        ...
+
+
 def find(
     entries: Iterable[str],
     folder: str,
@@ -71,14 +80,14 @@ def find(
     plugin: str = "",
     has_files: bool = False,
     data: Collection[str] = (),
-    content: Callable[[str], bytes],
+    contents: FileContents,
 ) -> CoveredFiles:
     """Returns what belongs to the scripts of one hook, which is declared in `folder`.
 
     `data` are files that its line names as data. With `has_files` the hook lists its files, and no folder is copied
     whole. Raises HooktrayError if a folder is too large.
     """
-    search = _Search(folder, data, content)
+    search = _Search(folder, data, contents)
     if plugin and not has_files and _may_be_whole(plugin):
         search.add_folder(plugin)
     for path in entries:
@@ -123,8 +132,8 @@ def is_log(path: str) -> bool:
 class _Search:
     """Follows the scripts of a line to all files that they load."""
 
-    def __init__(self, folder: str, data: Collection[str], content: Callable[[str], bytes]) -> None:
-        self._folder, self._data, self._content = folder, data, content
+    def __init__(self, folder: str, data: Collection[str], contents: FileContents) -> None:
+        self._folder, self._data, self._contents = folder, data, contents
         self._files: dict[str, None] = {}
         self._texts: dict[str, str] = {}  # of the scripts among them
         self._named: dict[str, None] = {}  # named but not loaded: data, if a script writes it
@@ -181,7 +190,7 @@ class _Search:
         kind = language(path, head)
         if not kind or os.path.getsize(path) > SCRIPT_SIZE:  # noqa: PTH202
             return
-        text = self._texts[path] = script_text(kind, self._content(path))
+        text = self._texts[path] = script_text(kind, self._contents.content(path))
         self._add_links(kind, path, root)
         if kind == "python":
             for one in script_files.search_path(path, text):

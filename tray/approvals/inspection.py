@@ -90,7 +90,7 @@ def inspect(hook: Hook, search_path: str = "", known: Mapping[str, str] | None =
         plugin=command.plugin,
         has_files=bool(hook.files),
         data=set(data.values()),
-        content=reader.content,
+        contents=reader,
     )
     files = tuple(dict.fromkeys((*listed, *found.files)))
     if len(files) > MAX_FILES:

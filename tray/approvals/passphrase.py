@@ -9,9 +9,9 @@ import threading
 import time
 import unicodedata
 from collections import deque
-from collections.abc import Callable
 
 from tray.approvals.passphrase_words import WORDS
+from tray.clock import Clock
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.store.ledger import Ledger, LedgerAction
@@ -30,7 +30,7 @@ TOO_SHORT = phrase("a passphrase of your own has at least {n} characters")
 class Passphrase:
     """Checks the passphrase, and writes a new one into the ledger. The caller that sets one was judged before."""
 
-    def __init__(self, ledger: Ledger, clock: Callable[[], float] = time.monotonic, *, cost: int = COST) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock = time, *, cost: int = COST) -> None:
         self._ledger = ledger
         self._clock = clock
         self._cost = cost
@@ -77,7 +77,7 @@ class Passphrase:
         return state.version
 
     def _count_try(self, place: str) -> None:
-        now = self._clock()
+        now = self._clock.monotonic()
         with self._lock:
             self._tries = {key: times for key, times in self._tries.items() if times[-1] > now - TRY_WINDOW}
             times = self._tries.setdefault(place, deque(maxlen=TRIES))

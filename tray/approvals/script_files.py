@@ -129,8 +129,13 @@ def script_text(kind: str, content: bytes) -> str:
         for pattern, replacement in IDIOMS:
             text = pattern.sub(replacement, text)
         for name, value in dict(ASSIGNMENT.findall(text)).items():
-            text = re.sub(rf"\$(?:\{{{name}\}}|{name}\b)", lambda _, value=value: value, text)  # type: ignore[misc]
-    return VARIABLE.sub(lambda found: found[0] if found[1] in _fixed_names() else "./", text)
+            text = re.sub(rf"\$(?:\{{{name}\}}|{name}\b)", value.replace("\\", r"\\"), text)
+    return VARIABLE.sub(_fixed_or_beside, text)
+
+
+def _fixed_or_beside(variable: re.Match[str]) -> str:
+    """Returns a variable with a fixed folder as it is, and the script's own folder for any other one."""
+    return variable[0] if variable[1] in _fixed_names() else "./"
 
 
 def loaded(kind: str, path: str, text: str, folders: Collection[str]) -> Iterator[Load]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path, PurePath
 
@@ -38,11 +38,11 @@ def _is_ours(path: str) -> bool:
 class SearchPath:
     """The PATH that an approval records: the terminal's that approves, else the last event's, else the login shell's.
 
-    `login` is asked at most once, and only when nothing else is known.
+    The login shell is asked at most once, and only if nothing else is known.
     """
 
-    def __init__(self, environment: Mapping[str, str], login: Callable[[], str] = lambda: "") -> None:
-        self._environment, self._login = environment, login
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
         self._found: str | None = None
         self.event_path = ""  # of the last event that had one
 
@@ -60,7 +60,7 @@ class SearchPath:
         if "TERM" in self._environment:  # we were started from a terminal: that is the login shell's
             return own
         if self._found is None:
-            self._found = self._login()
+            self._found = login_path(self._environment)
         return os.pathsep.join(dict.fromkeys(filter(None, (*self._found.split(os.pathsep), *own.split(os.pathsep)))))
 
 

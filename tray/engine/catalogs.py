@@ -6,7 +6,7 @@ import os
 
 from tray.approvals import guarded_settings
 from tray.approvals.catalog import HookCatalog
-from tray.approvals.search_path import SearchPath, login_path
+from tray.approvals.search_path import SearchPath
 from tray.engine.stores import Stores, open_stores
 from tray.paths import Paths
 from tray.settings import Llm
@@ -37,14 +37,13 @@ class ConfirmedSettings:
 
 def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
     """What the sources propose, held against the ledger."""
-    search = SearchPath(os.environ, lambda: login_path(os.environ))
     return HookCatalog(
         paths,
         stores.ledger,
         stores.copies,
         TrialResults(paths.state),
         paths.database.with_name(IMPORTED),
-        search,
+        SearchPath(os.environ),
     )
 
 

@@ -44,6 +44,16 @@ print(line.getresponse().status)
 """
 
 
+class Opened:
+    """Has started these processes to open a file for the user."""
+
+    def __init__(self, *pids: int) -> None:
+        self._pids = pids
+
+    def started(self, pid: int) -> bool:
+        return pid in self._pids
+
+
 @contextmanager
 def child(**variables: str) -> Iterator[int]:
     """A process that this one, as a tray, has started."""
@@ -55,7 +65,7 @@ def child(**variables: str) -> Iterator[int]:
 def test_a_process_of_a_hook_that_carries_the_mark_of_what_the_tray_opens_is_refused() -> None:
     with child(**{OPENED_VARIABLE: "1"}) as pid:
         agents = KnownAgents(os.getpid())
-        trusts = [ClickTrust(agents, opened) for opened in (lambda one: False, lambda one: one == pid)]
+        trusts = [ClickTrust(agents, opener) for opener in (Opened(), Opened(pid))]
         objections = [(one.host_objection(pid), one.browser_objection(pid)) for one in trusts]
 
     hooks, opened = ([one and one.objection for one in pair] for pair in objections)
@@ -64,9 +74,9 @@ def test_a_process_of_a_hook_that_carries_the_mark_of_what_the_tray_opens_is_ref
 
 
 def test_what_the_passphrase_has_confirmed_counts_and_what_is_refused_never_does() -> None:
-    trust = ClickTrust(KnownAgents(os.getpid()), lambda pid: True)
-    refusing = ClickTrust(KnownAgents(os.getpid()), lambda pid: False)
     with child() as pid:
+        trust = ClickTrust(KnownAgents(os.getpid()), Opened(pid))
+        refusing = ClickTrust(KnownAgents(os.getpid()), Opened())
         before = trust.browser_objection(pid)
         for one in (trust, refusing):
             one.confirm(pid)

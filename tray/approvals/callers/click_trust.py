@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable
+from typing import Protocol
 
 from tray.approvals.callers.caller_facts import process_chain, start_time
 from tray.approvals.callers.click_check import (
@@ -27,13 +27,18 @@ MAX_CONFIRMED = 64  # browsers and panels
 log = logging.getLogger(__name__)
 
 
+class StartedPrograms(Protocol):
+    """The programs that the tray started to open files for the user."""
+
+    def started(self, pid: int) -> bool: ...
+
+
 class ClickTrust:
     """Judges a process by its id. Elsewhere than on Linux, only by which process started which."""
 
-    def __init__(self, agents: KnownAgents, opened: Callable[[int], bool]) -> None:
-        """`opened` is True for processes that the tray started to open a file for the user."""
+    def __init__(self, agents: KnownAgents, opener: StartedPrograms) -> None:
         self._agents = agents
-        self._opened = opened
+        self._opener = opener
         self._own = os.getpid()
         self._confirmed: dict[tuple[int, str], None] = {}
 
@@ -80,7 +85,7 @@ class ClickTrust:
     def _facts(self, pid: int, uid: int) -> ClickFacts:
         # What the tray opened for the user is known by its process: Chromium overwrites its environment.
         below = descent(pid, self._own)
-        is_hooks = below is not None and not self._opened(below.child)
+        is_hooks = below is not None and not self._opener.started(below.child)
         return ClickFacts(
             chain=process_chain(pid),
             uid=uid,
