@@ -9,6 +9,7 @@ from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.app.lost_state import LostState
 from tray.approvals import guarded_settings, silenced
+from tray.approvals.agent_switches import follow_agents, follow_connections
 from tray.approvals.controls import Controls
 from tray.errors import StoreError
 from tray.installation.native_hooks import native_hooks
@@ -49,9 +50,10 @@ class SourceRefresh:
         settings, ledger = self._catalog.configuration.settings, self._stores.ledger
         guarded_settings.record_withdrawn(settings, ledger)
         if edit := silenced.record(settings, ledger, self._paths.config):
-            self._controls.announce_silenced(edit)
-        self._controls.follow_agents()
-        self._controls.follow_connections(native_hooks(self._paths, self._catalog.states))
+            self._controls.announce(edit.text, guarded_settings.FILE, edit)  # the edit cannot silence this one
+        switch = self._stores.switch
+        follow_agents(self._catalog, switch, self._controls)
+        follow_connections(native_hooks(self._paths, self._catalog.states), switch, self._controls)
 
     def _announce_problem(self, problem: str) -> None:
         """Announce why the file as it is does not count, once for each problem."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
@@ -17,7 +16,6 @@ from tray.approvals.passphrase import Passphrase
 from tray.approvals.pauses import pause_sentence, tomorrow
 from tray.approvals.pending_requests import PendingRequest, PendingRequests
 from tray.approvals.review import require_readable
-from tray.approvals.silenced import Silenced
 from tray.approvals.undo import LIST_HINT, HookSwitchUndo, LedgerUndo, SwitchUndo, Undo, undo_row
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError, StoreError
@@ -25,14 +23,11 @@ from tray.language import count, say
 from tray.store.grants import grants_definition, grants_key
 from tray.store.ledger import Ledger, LedgerAction, approval_text
 from tray.store.switch import Switch, SwitchState
-from tray.text import sanitise
 
 TERMINAL = "terminal"  # the channel of what a command does without a proof
 PASSPHRASE = "passphrase"  # the channel of what the passphrase confirmed
 COMMANDS = frozenset({TERMINAL, PASSPHRASE})
 MENU_UNDO = COMMANDS | {FILE}  # channels whose changes can also be undone in the menu
-AGENT_SWITCH = "the agent's own switch"
-CONNECTION = "the agent's connection"
 
 
 class DecisionAnnouncer(Protocol):
@@ -92,7 +87,7 @@ class Controls:
         self._switch.set_enabled(on, channel)
         text = say("Hooks are on") if on else say("Hooks are off")
         tightens = on and channel not in COMMANDS
-        self._announce(text, channel, None if tightens else SwitchUndo(self._switch, before))
+        self.announce(text, channel, None if tightens else SwitchUndo(self._switch, before))
 
     def toggle(self, channel: str) -> None:
         self.set_enabled(not self._switch.state().enabled, channel)
@@ -102,62 +97,22 @@ class Controls:
         until = tomorrow(time.time()) if seconds is None else time.time() + seconds
         before = self._switch.state()
         self._switch.pause(until, agent=agent, session=session, channel=channel)
-        self._announce(pause_sentence(until, agent, session), channel, SwitchUndo(self._switch, before))
+        self.announce(pause_sentence(until, agent, session), channel, SwitchUndo(self._switch, before))
         return until
 
     def resume(self, channel: str) -> None:
         self._switch.resume(channel)
-        self._announce(say("Hooks run again"), channel)
+        self.announce(say("Hooks run again"), channel)
 
     def set_hook(self, key: str, on: bool, channel: str) -> None:
         """Let one approved hook run, or not."""
         self._switch.set_hook(key, on, channel)
         name = next((one.hook.name for one in self._catalog.states if one.key == key), key)
         if on:
-            self._announce(say("{name} runs again", name=name), channel)
+            self.announce(say("{name} runs again", name=name), channel)
         else:
             undo = HookSwitchUndo(self._switch, key)
-            self._announce(say("{name} is switched off", name=name), channel, undo)
-
-    def follow_agents(self) -> None:
-        """Let an agent's own switch turn off the approved hooks of its file, or on again."""
-        found, before = self._catalog.switched_off, self._switch.state().agents_off
-        if found.keys() == before:
-            return
-        self._switch.set_agents_off(found.keys(), AGENT_SWITCH)
-        for why, number in sorted(Counter(found[key] for key in found.keys() - before).items()):
-            off = count(
-                "{n} approved hook does not run: {why}",
-                "{n} approved hooks do not run: {why}",
-                number,
-                why=sanitise(why, 500),
-            )
-            self._announce(off, AGENT_SWITCH)
-        if again := before - found.keys():
-            text = count(
-                "{n} hook is no longer switched off by its agent",
-                "{n} hooks are no longer switched off by their agent",
-                len(again),
-            )
-            self._announce(text, AGENT_SWITCH)
-
-    def follow_connections(self, keys: Collection[str]) -> None:
-        """Leave the hooks of these keys to the agent whose own connected file declares them."""
-        before = self._switch.state().agent_runs
-        if keys == before:
-            return
-        self._switch.set_agent_runs(keys, CONNECTION)
-        if new := set(keys) - before:
-            text = count(
-                "{n} hook is run by the agent whose file declares it; Hooktray asks it for other agents",
-                "{n} hooks are run by the agent whose file declares them; Hooktray asks them for other agents",
-                len(new),
-            )
-            self._announce(text, "")
-
-    def announce_silenced(self, edit: Silenced) -> None:
-        """Announce which notifications an edit of hooktray.yaml silenced. The edit cannot silence this one."""
-        self._announce(edit.text, FILE, edit)
+            self.announce(say("{name} is switched off", name=name), channel, undo)
 
     def set_alert_class(self, alert_class: str, on: bool) -> None:
         self._switch.set_alert_class(alert_class, on)
@@ -186,7 +141,7 @@ class Controls:
                 text = say("{name} is approved and gets {variables}", name=name, variables=", ".join(env))
         finally:  # the approval holds, also if the variables could not be written
             undo = self._undo(*versions)
-            self._announce(text, channel, undo)
+            self.announce(text, channel, undo)
             if not is_removed:
                 self.trials.approved(state, self._announced_undo(text, "", undo))
 
@@ -199,7 +154,7 @@ class Controls:
         )
         name = key.removeprefix("setting:")
         text = say("{setting} is confirmed", setting=name) if accept else say("{name} is denied", name=name)
-        self._announce(text, channel, self._undo(written.version))
+        self.announce(text, channel, self._undo(written.version))
 
     @property
     def batch(self) -> ApprovalBatch:
@@ -234,7 +189,7 @@ class Controls:
                 break
         self._catalog.follow_ledger()
         done = count("{n} hook is approved", "{n} hooks are approved", len(approved))
-        self._announce(done, channel, self._undo(*(version for _, version in approved)))
+        self.announce(done, channel, self._undo(*(version for _, version in approved)))
         for state, version in approved:
             text = say("{name} is approved", name=state.hook.name)
             self.trials.approved(state, self._announced_undo(text, "", self._undo(version)))
@@ -246,7 +201,7 @@ class Controls:
             return
         state = self._shown(key, digest)
         version = self._write(LedgerAction.DENY, state, channel)
-        self._announce(say("{name} is denied", name=state.hook.name), channel, self._undo(version))
+        self.announce(say("{name} is denied", name=state.hook.name), channel, self._undo(version))
 
     def revoke(self, key: str, channel: str) -> None:
         """Take the approval back: nothing of this hook runs from then on."""
@@ -256,7 +211,7 @@ class Controls:
             LedgerAction.REVOKE, key, state.approved, definition="", position=state.position, channel=channel
         )  # fmt: skip
         self._catalog.follow_ledger()
-        self._announce(say("{name} is revoked", name=state.hook.name), channel, self._undo(written.version))
+        self.announce(say("{name} is revoked", name=state.hook.name), channel, self._undo(written.version))
 
     def grant(self, key: str, names: Iterable[str], channel: str) -> None:
         """Let withheld variables through to an approved hook, besides those that it has. It is tried once more."""
@@ -265,7 +220,7 @@ class Controls:
         state = self._approved(key)
         undo = self._undo(self._let_through(state, names, channel))
         text = say("{name} gets {variables}", name=state.hook.name, variables=", ".join(names))
-        self._announce(text, channel, undo)
+        self.announce(text, channel, undo)
         if state.digest == state.approved:
             self.trials.approved(replace(state, approved=""), self._announced_undo(text, "", undo))
 
@@ -276,7 +231,7 @@ class Controls:
         state = self._approved(key)
         version = self._write_grants(state, {*state.granted} - {*names}, channel)
         text = say("{name} no longer gets {variables}", name=state.hook.name, variables=", ".join(names))
-        self._announce(text, channel, self._undo(version))
+        self.announce(text, channel, self._undo(version))
 
     def undo_approval(self, key: str, channel: str) -> None:
         """Take back only the last approval of a hook: what was approved before it is in force again."""
@@ -287,20 +242,20 @@ class Controls:
         written = undo_row(self._ledger, version, channel)
         self._catalog.refresh()
         text = say("The last approval of {name} is taken back", name=state.hook.name)
-        self._announce(text, channel, self._undo(written))
+        self.announce(text, channel, self._undo(written))
 
     def set_passphrase(self, text: str, channel: str) -> None:
         """Put a passphrase in force; the one before is replaced."""
         was_set = self.passphrase.is_set
         version = self.passphrase.set(text, channel)
         done = say("The passphrase is changed") if was_set else say("The passphrase is set")
-        self._announce(done, channel, self._undo(version))
+        self.announce(done, channel, self._undo(version))
 
     def forget_passphrase(self, channel: str) -> None:
         if not self.passphrase.is_set:
             raise HooktrayError(say("no passphrase is set"), hint=say("`hooktray passphrase` sets one"))
         version = self.passphrase.forget(channel)
-        self._announce(say("The passphrase is forgotten"), channel, self._undo(version))
+        self.announce(say("The passphrase is forgotten"), channel, self._undo(version))
 
     @property
     def requests(self) -> tuple[PendingRequest, ...]:
@@ -337,6 +292,11 @@ class Controls:
     def setting(self, word: str) -> GuardedSetting | None:
         """The setting of this name that needs the user's confirmation."""
         return next((one for one in self._catalog.settings() if one.key == f"setting:{word}"), None)
+
+    def announce(self, text: str, channel: str, undo: Undo | None = None) -> None:
+        """Announce what was done, with what takes it back."""
+        self._announcer.switched(text, channel, self._announced_undo(text, channel, undo) if undo else None)
+        self._listener.changed()
 
     def _shown(self, key: str, digest: str, path: str = "") -> HookState:
         """Returns the hook as it is proposed now. Raises HooktrayError if that is not what was shown."""
@@ -385,10 +345,6 @@ class Controls:
     def _undo(self, *versions: int) -> LedgerUndo:
         return LedgerUndo(self._ledger, self._catalog, versions)
 
-    def _announce(self, text: str, channel: str, undo: Undo | None = None) -> None:
-        self._announcer.switched(text, channel, self._announced_undo(text, channel, undo) if undo else None)
-        self._listener.changed()
-
     def _announced_undo(self, text: str, channel: str, undo: Undo) -> AnnouncedUndo:
         announced = AnnouncedUndo(self, text, undo)
         if channel not in MENU_UNDO:
@@ -402,7 +358,7 @@ class Controls:
         if announced.request and self._requests.take(announced.request) is None:
             raise HooktrayError(say("It can no longer be taken back"))
         now = announced.change.undo()
-        self._announce(now or say("No longer so: {what}", what=announced.text), "")
+        self.announce(now or say("No longer so: {what}", what=announced.text), "")
 
 
 class AnnouncedUndo(msgspec.Struct, frozen=True):
