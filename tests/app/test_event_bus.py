@@ -67,23 +67,28 @@ def recorder() -> Recorder:
     return Recorder()
 
 
-@pytest.fixture
-def posted() -> list[Callable[[], None]]:
-    return []
+class Posted(list[Callable[[], object]]):
+    """Stands in for the queue: keeps the work that was posted."""
+
+    def post(self, work: Callable[[], object]) -> None:
+        self.append(work)
 
 
 @pytest.fixture
-def bus(recorder: Recorder, posted: list[Callable[[], None]]) -> EventBus:
-    made = EventBus(posted.append, recorder, TurnEndDetector(EndedTurns()))
+def posted() -> Posted:
+    return Posted()
+
+
+@pytest.fixture
+def bus(recorder: Recorder, posted: Posted) -> EventBus:
+    made = EventBus(posted, recorder, TurnEndDetector(EndedTurns()))
     made.view = made.sessions = made.presence_files = made.page = made.alerts = recorder
     made.audit = Audit()
     made.refresh = ThrottledCall(None, lambda: recorder.append(("refreshed",)), 3600.0)  # type: ignore[arg-type]
     return made
 
 
-def test_nobody_is_told_in_the_thread_that_answers(
-    bus: EventBus, recorder: Recorder, posted: list[Callable[[], None]]
-) -> None:
+def test_nobody_is_told_in_the_thread_that_answers(bus: EventBus, recorder: Recorder, posted: Posted) -> None:
     bus.decided(EVENT, NO_OPINION, RECORD)
     bus.status_shown("t", "looks")
     bus.status_hidden("t")
@@ -102,9 +107,7 @@ def test_nobody_is_told_in_the_thread_that_answers(
     assert (list(recorder.recent), recorder.last_events) == ([RECORD], {"x-code": RECORD.at})
 
 
-def test_the_page_gets_a_decision_while_it_is_open(
-    bus: EventBus, recorder: Recorder, posted: list[Callable[[], None]]
-) -> None:
+def test_the_page_gets_a_decision_while_it_is_open(bus: EventBus, recorder: Recorder, posted: Posted) -> None:
     recorder.server = object()
     bus.decided(EVENT, NO_OPINION, RECORD)
     posted.pop()()
@@ -123,7 +126,7 @@ def test_what_was_answered_without_the_tray_is_shown_and_published(bus: EventBus
 
 
 def test_what_was_answered_without_the_tray_has_its_place_by_time_and_is_shown_once(
-    bus: EventBus, recorder: Recorder, posted: list[Callable[[], None]]
+    bus: EventBus, recorder: Recorder, posted: Posted
 ) -> None:
     recorder.recent = deque([replace(RECORD, id=str(at), at=at) for at in (5.0, 3.0)], maxlen=3)
     recorder.last_events["x-code"] = 5.0
@@ -143,7 +146,7 @@ def test_what_was_answered_without_the_tray_has_its_place_by_time_and_is_shown_o
     ],
 )
 def test_the_presence_files_get_what_names_one_and_the_end_of_a_session(
-    bus: EventBus, recorder: Recorder, posted: list[Callable[[], None]], event: Event
+    bus: EventBus, recorder: Recorder, posted: Posted, event: Event
 ) -> None:
     bus.decided(event, NO_OPINION, RECORD)
     posted.pop()()
@@ -152,7 +155,7 @@ def test_the_presence_files_get_what_names_one_and_the_end_of_a_session(
 
 
 def test_of_a_large_decision_the_menu_keeps_what_a_row_shows(
-    bus: EventBus, recorder: Recorder, posted: list[Callable[[], None]]
+    bus: EventBus, recorder: Recorder, posted: Posted
 ) -> None:
     bus.decided(EVENT, NO_OPINION, replace(RECORD, payload="x" * (LARGE_RECORD + 1)))
     posted.pop()()
@@ -161,7 +164,7 @@ def test_of_a_large_decision_the_menu_keeps_what_a_row_shows(
 
 
 def test_an_event_that_was_answered_already_is_told_when_it_arrives(
-    bus: EventBus, recorder: Recorder, posted: list[Callable[[], None]]
+    bus: EventBus, recorder: Recorder, posted: Posted
 ) -> None:
     bus.arrived(replace(EVENT, kind=EventKind.SESSION_START), answered=False)
     assert posted == []
@@ -170,10 +173,10 @@ def test_an_event_that_was_answered_already_is_told_when_it_arrives(
     assert recorder == [("arrived", EVENT.id), ("observed", EVENT.id), ("arrived", EVENT.id)]
 
 
-def test_a_round_is_counted_from_its_arrival(recorder: Recorder, posted: list[Callable[[], None]]) -> None:
+def test_a_round_is_counted_from_its_arrival(recorder: Recorder, posted: Posted) -> None:
     ended = EndedTurns()
     turns = TurnEndDetector(ended)
-    bus = EventBus(posted.append, recorder, turns)
+    bus = EventBus(posted, recorder, turns)
 
     assert not turns.waiting
     bus.arrived(EVENT, answered=False)

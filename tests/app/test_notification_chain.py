@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 from collections import defaultdict, deque
@@ -23,7 +24,8 @@ from tray.engine.engines import build_engine
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import UserQuestions
-from tray.event_loop import LoopThread, ThrottledCall
+from tray.event_loop import LoopThread, QueueTimer, ThrottledCall
+from tray.execution.known_agents import KnownAgents
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, RelayRequest
 from tray.notify.alert import Alert
@@ -66,6 +68,12 @@ class ClosedPage:
 
     def publish(self, record: object) -> None:
         raise AssertionError(record)
+
+
+class Presence:
+    """Answers nobody."""
+
+    def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None: ...
 
 
 class Menu:
@@ -160,7 +168,7 @@ def test_four_objects_are_between_a_decision_and_its_notification(
     monkeypatch.setattr("tray.app.alert_controller.backends", lambda *_, **__: (backend,))
     with traced() as tracer:
         loop, work = LoopThread(), WorkQueue("work")
-        bus = EventBus(work.post, house.stores.journal, TurnEndDetector(EndedTurns()))
+        bus = EventBus(work, house.stores.journal, TurnEndDetector(EndedTurns()))
 
         def look(agent: str, session: str, answer: Callable[[Attention], None]) -> None:
             work.post(lambda: answer(Attention()))
@@ -174,8 +182,8 @@ def test_four_objects_are_between_a_decision_and_its_notification(
         questions = UserQuestions()
         controller = AlertController(loop.loop, work.post, ports, questions)
         bus.view, bus.page, bus.alerts = Menu(), ClosedPage(), controller.alerts
-        bus.sessions = SessionTracker(house.stores.session_rows, lambda parent: 0)
-        bus.presence_files = PresenceFiles(lambda answer: None, controller.after)
+        bus.sessions = SessionTracker(house.stores.session_rows, KnownAgents(os.getpid()), house.stores.journal)
+        bus.presence_files = PresenceFiles(Presence(), QueueTimer(loop.loop, work))
         bus.audit = Audit()
         bus.refresh = ThrottledCall(loop.loop, lambda: None, 1.0)
         engine = build_engine(house.stores, bus, house, EngineOptions())

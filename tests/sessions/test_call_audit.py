@@ -13,6 +13,7 @@ from unittest.mock import MagicMock
 
 import pytest
 from agents import recordings
+from clock import Clock
 from desk import wait
 from every import every
 from house import House
@@ -50,13 +51,13 @@ class Bench:
 
     house: House
     alerts: list[Alert] = field(default_factory=list)
-    waiting: list[Callable[[], None]] = field(default_factory=list)
+    waiting: list[Callable[[], object]] = field(default_factory=list)
     shown: list[Record] = field(default_factory=list)
-    now: float = field(default_factory=time.time)
+    clock: Clock = field(default_factory=lambda: Clock(time.time()))
 
     def __post_init__(self) -> None:
         self.settings = Settings(show_input=True)
-        self.bus = EventBus(lambda work: work(), self.house.stores.journal, TurnEndDetector(EndedTurns()))
+        self.bus = EventBus(self, self.house.stores.journal, TurnEndDetector(EndedTurns()))
         self.bus.view = self.bus.sessions = self.bus.presence_files = self.bus.page = self.bus.alerts = MagicMock()
         self.bus.refresh = MagicMock()
         self.engine = build_engine(self.house.stores, self.bus, self.house, EngineOptions())
@@ -67,11 +68,21 @@ class Bench:
         stores = self.house.stores
         service = AlertService(self, lambda: self.settings)
         self.audit = CallAudit(
-            self.house.paths, stores.journal, stores.switch, service,
-            later=lambda seconds, work: self.waiting.append(work), show=self.shown.extend,
-            clock=lambda: self.now,
-        )  # fmt: skip
+            self.house.paths, stores.journal, stores.switch, service, timer=self, view=self, clock=self.clock
+        )
         self.bus.audit = self.audit
+
+    # ---- the queue and the timer, and the menu and the page
+
+    def post(self, work: Callable[[], object]) -> None:
+        work()
+
+    def after(self, seconds: float, work: Callable[[], object]) -> None:
+        self.waiting.append(work)
+
+    def publish_offline(self, records: Sequence[Record]) -> list[Record]:
+        self.shown += records
+        return list(records)
 
     # ---- the gate of the alerts
 
@@ -89,7 +100,7 @@ class Bench:
         if isinstance(begun, Execution):
             begun.run(None)
         self.house.join()
-        self.now += 10
+        self.clock.now += 10
 
     def settle(self) -> list[Record]:
         """What was found; whatever waits for its time is done, and written down."""
@@ -172,7 +183,7 @@ def unreadable(bench: Bench) -> None:
 def answered_alone(bench: Bench) -> None:
     """A relay gave the answer of its table."""
     (bench.house.paths.state / ANSWERED_ALONE).touch()
-    os.utime(bench.house.paths.state / ANSWERED_ALONE, (bench.now, bench.now))
+    os.utime(bench.house.paths.state / ANSWERED_ALONE, (bench.clock.now, bench.clock.now))
 
 
 def connect(bench: Bench) -> None:
@@ -180,7 +191,7 @@ def connect(bench: Bench) -> None:
     folder = bench.house.paths.state / CONNECTIONS
     folder.mkdir(exist_ok=True)
     (folder / "note").touch()
-    os.utime(folder, (bench.now, bench.now))
+    os.utime(folder, (bench.clock.now, bench.clock.now))
 
 
 Step = Payload | Callable[[Bench], None]

@@ -28,7 +28,7 @@ class Announced:
 
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
-    def show(self, rows: Sequence[Record]) -> list[Record]:
+    def publish_offline(self, rows: Sequence[Record]) -> list[Record]:
         """As the menu does."""
         fresh = [row for row in rows if row.id not in self.rows]
         self.rows += [row.id for row in fresh]
@@ -43,7 +43,7 @@ def announced() -> Announced:
 @pytest.fixture
 def offline(house: House, announced: Announced) -> OfflineRows:
     service = AlertService(announced, Settings)
-    return OfflineRows(house.paths, house.stores.journal, service, announced.show)
+    return OfflineRows(house.paths, house.stores.journal, service, announced)
 
 
 def answer_without_tray(house: House, id: str, at: float) -> None:

@@ -10,20 +10,25 @@ from typing import Any
 from agents.recordings import built
 
 from tray.model.event import EventKind
+from tray.notify.alert_gate import Attention
 from tray.sessions.presence_files import INTERVAL, PresenceFiles
 
 VARIABLE = "CLAUDE_CLIENT_PRESENCE_FILE"
 
 
 class Kept:
-    """The files, with an answer and timers that the test has in hand."""
+    """The files. Stands in for the presence and the timer, which the test sets."""
 
     def __init__(self) -> None:
         self.is_away = False
-        self.timers: list[tuple[float, Callable[[], None]]] = []
-        self.files = PresenceFiles(
-            lambda answer: answer(self.is_away), lambda seconds, work: self.timers.append((seconds, work))
-        )
+        self.timers: list[tuple[float, Callable[[], object]]] = []
+        self.files = PresenceFiles(self, self)
+
+    def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
+        answer(Attention(is_away=self.is_away))
+
+    def after(self, seconds: float, work: Callable[[], object]) -> None:
+        self.timers.append((seconds, work))
 
     def event(self, path: object, kind: EventKind = EventKind.PROMPT, session: str = "s", **more: str) -> None:
         environment = {VARIABLE: str(path)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tray.desktop.focus import FocusResult
@@ -14,43 +16,60 @@ SESSION = Session(agent="codex", session="s", project="api", name="Import", plac
 
 
 class Going:
-    """A SessionFocus whose desktop answers as the test wants."""
+    """A SessionFocus whose desktop answers as the test wants. Stands in for all parts around it; works at once."""
 
-    def __init__(self, result: FocusResult, *, page: bool = True) -> None:
-        self.result, self.page = result, page
+    def __init__(self) -> None:
+        self.result, self.page = FocusResult(True), True
         self.said: list[tuple[str, str]] = []
         self.opened: list[tuple[str, str]] = []
-        self.went = SessionFocus(
-            lambda agent, session: SESSION if session == "s" else None,
-            spawn=lambda work: work(),
-            inform=lambda title, text: self.said.append((title, text)),
-            open_page=self._open,
-            focus=lambda place, title: self.result,
-        )
+        self.went = SessionFocus(self, self, self)
+        self.went.alerts = self.went.pages = self
 
-    def _open(self, agent: str, session: str) -> None:
+    def get(self, agent: str, session: str) -> Session | None:
+        return SESSION if session == "s" else None
+
+    def focus(self, place: Place, project: str) -> FocusResult:
+        return self.result
+
+    def spawn(self, work: Callable[[], object]) -> bool:
+        work()
+        return True
+
+    def post(self, work: Callable[[], object]) -> None:
+        work()
+
+    def inform(self, title: str, text: str) -> None:
+        self.said.append((title, text))
+
+    def open(self, *, session: tuple[str, str]) -> None:
         if not self.page:
             raise HooktrayError("nothing here can open a browser", hint="")
-        self.opened.append((agent, session))
+        self.opened.append(session)
 
 
-def test_when_the_window_is_in_front_nothing_is_said() -> None:
-    going = Going(FocusResult(True))
+@pytest.fixture
+def going(monkeypatch: pytest.MonkeyPatch) -> Going:
+    going = Going()
+    monkeypatch.setattr("tray.sessions.session_focus.focus", going.focus)  # no desktop is here
+    return going
+
+
+def test_when_the_window_is_in_front_nothing_is_said(going: Going) -> None:
     going.went.go("codex", "s")
 
     assert (going.said, going.opened) == ([], [])
 
 
-def test_when_the_window_may_be_the_wrong_one_that_is_said() -> None:
-    going = Going(FocusResult(True, "which of its 3 windows has it is not known"))
+def test_when_the_window_may_be_the_wrong_one_that_is_said(going: Going) -> None:
+    going.result = FocusResult(True, "which of its 3 windows has it is not known")
     going.went.go("codex", "s")
 
     assert going.said == [("", "which of its 3 windows has it is not known")]
 
 
 @pytest.mark.parametrize("page", [True, False])
-def test_when_nothing_was_raised_one_line_says_why_and_the_page_opens(page: bool) -> None:
-    going = Going(FocusResult(False, "its terminal is closed"), page=page)
+def test_when_nothing_was_raised_one_line_says_why_and_the_page_opens(going: Going, page: bool) -> None:
+    going.result, going.page = FocusResult(False, "its terminal is closed"), page
     going.went.go("codex", "s")
 
     hint = "its page is opened instead" if page else ""
@@ -58,8 +77,7 @@ def test_when_nothing_was_raised_one_line_says_why_and_the_page_opens(page: bool
     assert going.opened == ([("codex", "s")] if page else [])
 
 
-def test_a_session_that_is_forgotten_says_so() -> None:
-    going = Going(FocusResult(True))
+def test_a_session_that_is_forgotten_says_so(going: Going) -> None:
     going.went.go("codex", "gone")
 
     assert going.said == [("this session is no longer known", "")]

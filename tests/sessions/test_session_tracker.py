@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 from agents.recordings import built
+from clock import Clock
 from house import House
 
 from tray.engine.ports import FREQUENT_KINDS
@@ -20,7 +21,7 @@ from tray.errors import HooktrayError
 from tray.model.decision import NO_OPINION, Decision, Verdict
 from tray.model.event import EventKind
 from tray.model.session import Session, SessionState
-from tray.sessions.session_tracker import SessionStore, SessionTracker, dropped_place, git_branch
+from tray.sessions.session_tracker import SessionStore, SessionTracker, git_branch
 
 TMUX = {"TMUX": "/tmp/tmux-1/default,1,0", "TMUX_PANE": "%7"}
 
@@ -44,25 +45,27 @@ class CountedRows:
 
 
 class Tracked:
-    """A tracker on a real database, with a clock that the test sets."""
+    """A tracker on a real database, with a clock that the test sets. Stands in for the known agents and the icon."""
 
     def __init__(self, house: House) -> None:
         self.house = house
-        self.now = 1000.0
+        self.clock = Clock()
         self.agent = os.getpid()
         self.waiting: list[int] = []  # how many waited after each call
         self.writes: list[Session] = []
-        self.dropped: list[tuple[str, ...]] = []
         self.tracker = self.fresh()
 
     def fresh(self) -> SessionTracker:
-        return SessionTracker(
-            CountedRows(self.house.stores.session_rows, self.writes),
-            lambda parent: self.agent,
-            on_waiting=lambda: self.waiting.append(len(self.waiting_sessions())),
-            on_dropped=lambda event, names: self.dropped.append(names),
-            clock=lambda: self.now,
-        )
+        rows = CountedRows(self.house.stores.session_rows, self.writes)
+        tracker = SessionTracker(rows, self, self.house.stores.journal, clock=self.clock)
+        tracker.view = self
+        return tracker
+
+    def process_behind(self, parent: int) -> int:
+        return self.agent
+
+    def show(self) -> None:
+        self.waiting.append(len(self.waiting_sessions()))
 
     def waiting_sessions(self) -> list[Session]:
         return [one for one in self.tracker.sessions if one.state is SessionState.WAITING]
@@ -124,10 +127,10 @@ def test_a_limit_without_words_is_named_and_a_subagents_is_not_the_sessions(trac
 
 def test_since_is_when_the_state_began(tracked: Tracked) -> None:
     tracked.event(EventKind.PROMPT, prompt="go")
-    tracked.now = 1010.0
+    tracked.clock.now = 1010.0
     tracked.event(EventKind.TOOL_BEFORE)
     working = tracked.tracker.sessions[0].since
-    tracked.now = 1020.0
+    tracked.clock.now = 1020.0
     tracked.event(EventKind.TOOL_BEFORE, Decision(verdict=Verdict.ASK))
 
     assert working == 1000.0
@@ -183,14 +186,10 @@ def test_the_place_is_read_from_the_first_event_and_anew_when_another_process_se
 
 def test_a_place_that_does_not_parse_is_dropped_and_journalled(tracked: Tracked) -> None:
     tracked.event(EventKind.PROMPT, environment={"TMUX": "nonsense", "WINDOWID": "12"})
-    event = built(id="e", agent="claude-code", name="UserPromptSubmit", kind=EventKind.PROMPT, session="s-1")
-    row = dropped_place(event, tracked.dropped[0])
-    tracked.house.stores.journal.append(row, commit=True)
     tracked.house.stores.journal.close()  # whatever waits is written down
 
-    assert tracked.dropped == [("TMUX",)]
     assert tracked.tracker.sessions[0].place.window == "12"
-    saved = tracked.house.stores.journal.recent(1)[0]
+    (saved,) = tracked.house.stores.journal.recent()
     assert saved.adjustments == ("TMUX: not of the form that names a place, so it is not used",)
     assert saved.id != "e"
 
@@ -215,7 +214,7 @@ def test_an_ended_session_is_forgotten_after_an_hour(tracked: Tracked) -> None:
     tracked.event(EventKind.PROMPT)
     tracked.event(EventKind.SESSION_END)
     shown = len(tracked.tracker.sessions)
-    tracked.now += 3700.0
+    tracked.clock.now += 3700.0
     tracked.event(EventKind.PROMPT, session="s-2")
     tracked.event(EventKind.SESSION_END, session="s-2")
 
@@ -295,7 +294,7 @@ def test_a_session_in_print_mode_waits_for_nobody(tracked: Tracked, headless: bo
 def test_a_step_leaves_a_session_at_work_as_it_is(tracked: Tracked, kind: EventKind) -> None:
     tracked.event(EventKind.PROMPT, prompt="Fix the login")
     before = tracked.tracker.sessions
-    tracked.now += 5
+    tracked.clock.now += 5
     tracked.event(kind)
 
     assert tracked.tracker.sessions == before

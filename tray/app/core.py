@@ -79,7 +79,7 @@ class TrayCore:
         self.altered_relay = altered_before_start(paths, self.stores.database)
         self.relay_files = RelayFiles(paths, self.stores, self.catalog)
         self.turn_end = TurnEndDetector(self)
-        self.events = EventBus(self.work.post, self.stores.journal, self.turn_end)
+        self.events = EventBus(self.work, self.stores.journal, self.turn_end)
         self._make_engine()
         service = TrayService(
             self.engine,

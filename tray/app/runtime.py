@@ -20,7 +20,6 @@ from tray.app.desktop import DesktopPorts, alert_actions, build_desktop
 from tray.app.lost_state import LostState
 from tray.app.shutdown import CLOSE_TIMEOUT
 from tray.app.source_refresh import SourceRefresh
-from tray.app.user_presence import UserPresence
 from tray.app.web import build_page
 from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.controls import Controls
@@ -31,7 +30,7 @@ from tray.desktop.menu import Action
 from tray.desktop.opener import Opener
 from tray.doctor.live import LiveDoctor, runtime_health
 from tray.engine.approval_trials import Trials
-from tray.event_loop import LoopThread, ThrottledCall
+from tray.event_loop import LoopThread, QueueTimer, ThrottledCall
 from tray.installation import welcome
 from tray.installation.file_watch import FileWatch
 from tray.installation.state_folder import StateFolder
@@ -41,7 +40,8 @@ from tray.sessions.call_audit import CallAudit
 from tray.sessions.offline_rows import OfflineRows
 from tray.sessions.presence_files import PresenceFiles
 from tray.sessions.session_focus import SessionFocus
-from tray.sessions.session_tracker import SessionTracker, dropped_place
+from tray.sessions.session_tracker import SessionTracker
+from tray.sessions.user_presence import UserPresence
 from tray.threads import run_logged
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
@@ -98,7 +98,7 @@ class App:
             sessions=lambda: self._sessions.sessions,
             go_to_session=self._session_focus.go,
         )
-        self._events.page = self._page
+        self._events.page = self._session_focus.pages = self._page
 
     def _make_answers(self) -> None:
         answers = CommandAnswers(
@@ -116,9 +116,7 @@ class App:
         self.answer_slash_command = answers.answer_slash_command
 
     def _make_lost_state(self, folder: StateFolder) -> None:
-        self._offline_rows = OfflineRows(
-            self._paths, self._stores.journal, self._alerts, lambda rows: self._events.publish_offline(rows)
-        )
+        self._offline_rows = OfflineRows(self._paths, self._stores.journal, self._alerts, self._events)
         self._lost_state = LostState(
             self._core,
             folder,
@@ -131,19 +129,9 @@ class App:
         )
 
     def _make_sessions(self) -> None:
-        self._sessions = SessionTracker(
-            self._stores.session_rows,
-            self._agents.process_behind,
-            on_waiting=lambda: self._presenter.show(),  # a refresh of the sources may be far off
-            on_dropped=lambda event, names: self._stores.journal.append(dropped_place(event, names), commit=False),
-        )
-        self._presence = UserPresence(self._core, self._loop.loop, self._sessions)
-        self._session_focus = SessionFocus(
-            self._sessions.get,
-            spawn=self._workers.spawn,
-            inform=lambda title, text: self._work.post(lambda: self._alerts.inform(title, text)),
-            open_page=lambda agent, session: self._page.open(session=(agent, session)),
-        )
+        self._sessions = SessionTracker(self._stores.session_rows, self._agents, self._stores.journal)
+        self._presence = UserPresence(self._catalog, self._sessions, self._loop.loop, self._work, self._workers)
+        self._session_focus = SessionFocus(self._sessions, self._work, self._workers)
 
     def _make_alerts(self) -> None:
         self._alert_controller = AlertController(
@@ -155,7 +143,8 @@ class App:
             secrets=self._paths.state,
         )
         self._presence.start()
-        self._presence_files = PresenceFiles(self._presence.ask_away, self._alert_controller.after)
+        timer = QueueTimer(self._loop.loop, self._work)
+        self._presence_files = PresenceFiles(self._presence, timer)
         self.asking_agents = self._alert_controller.asking_agents
         self.question_seconds = self._alert_controller.question_seconds
         self.question_opened = self._alert_controller.question_opened
@@ -167,9 +156,10 @@ class App:
             self._stores.journal,
             self._stores.switch,
             self._alerts,
-            later=self._alert_controller.after,
-            show=self._events.publish_offline,
+            timer=timer,
+            view=self._events,
         )
+        self._session_focus.alerts = self._alerts
         self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh
         self._events.audit = self._audit
 
@@ -238,7 +228,7 @@ class App:
             post=self._work.post,
             show=self._presenter.show,
         )
-        self._events.view = self._presenter
+        self._events.view = self._sessions.view = self._presenter
         self._alert_controller.actions = alert_actions(
             self._menu_controller,
             self._presenter,

@@ -24,6 +24,7 @@ from tray.ipc.server import PeerCredentials
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PROBE_SIZE, Event, EventKind, RelayRequest, probe_answer
 from tray.model.hook import GATING_KINDS
+from tray.threads import Queue
 
 MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
 LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 records
@@ -126,7 +127,7 @@ class AlertListener(Protocol):
 class EventBus:
     """The engine's listener. Called from any thread, partly before the answer leaves: it only hands over (law 7).
 
-    It calls its listeners in the thread of `post`; they are set before `post` runs anything. It skips a
+    It calls its listeners in the thread of the queue; they are set before the queue runs anything. It skips a
     listener if the event's kind, decision or environment shows that the listener has nothing to do. It also calls
     `audit` before the hooks of a call run.
     """
@@ -139,8 +140,8 @@ class EventBus:
     audit: AlertListener
     refresh: ThrottledCall  # looks at the sources, which may have changed
 
-    def __init__(self, post: Callable[[Callable[[], None]], None], rows: AlertLog, turns: TurnEndDetector) -> None:
-        self._post = post
+    def __init__(self, queue: Queue, rows: AlertLog, turns: TurnEndDetector) -> None:
+        self._queue = queue
         self._rows = rows
         self._turns = turns
         self._deliveries: dict[str, str] = {}
@@ -152,19 +153,19 @@ class EventBus:
         if event.kind is EventKind.TOOL_BEFORE:
             self.audit.arrived(event)
         if answered:
-            self._post(partial(self.publish_arrival, event))
+            self._queue.post(partial(self.publish_arrival, event))
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         if word := self._deliveries.pop(event.id, ""):
             self._rows.set_alerted((event.id,), word)
-        self._post(partial(self._publish, event, decision, record))
+        self._queue.post(partial(self._publish, event, decision, record))
 
     def status_shown(self, turn: str, text: str) -> None:
         """A hook wants this shown while it runs."""
-        self._post(lambda: self.view.status_shown(turn, text))
+        self._queue.post(partial(self.view.status_shown, turn, text))
 
     def status_hidden(self, turn: str) -> None:
-        self._post(lambda: self.view.status_hidden(turn))
+        self._queue.post(partial(self.view.status_hidden, turn))
 
     def alerted(self, ids: tuple[str, ...], word: str) -> None:
         """An alert may be sent before its event has a row: hooks without a waiting agent may still run."""
@@ -174,13 +175,13 @@ class EventBus:
         self._rows.set_alerted(ids, word)
 
     def publish_arrival(self, event: Event) -> None:
-        """Called in the thread of `post`, for an event that waits for no answer; its hooks may run for long."""
+        """Called in the thread of the queue, for an event that waits for no answer; its hooks may run for long."""
         self.sessions.arrived(event)
         self.presence_files.observe(event)
         self.alerts.arrived(event)
 
     def publish_offline(self, records: Sequence[Record]) -> list[Record]:
-        """Called in the thread of `post`, with rows that this tray did not write; returns those it did not know."""
+        """Called in the thread of the queue, with rows that this tray did not write; returns the new ones."""
         known = {record.id for record in self.view.recent}
         fresh = [record for record in records if record.id not in known]
         for record in fresh:

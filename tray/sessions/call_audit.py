@@ -12,7 +12,6 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -21,14 +20,16 @@ import msgspec
 from msgspec.structs import replace
 
 from tray.agents.relay_table import ANSWERED_ALONE
+from tray.clock import Clock
 from tray.edit.backups import CONNECTIONS
 from tray.engine.gates import COMPACTED
 from tray.errors import StoreError
+from tray.event_loop import Timer
 from tray.language import count, say
 from tray.model.decision import Decision, Record, Verdict
 from tray.model.event import PROBE_PREFIX, Event, EventKind
 from tray.paths import Paths
-from tray.sessions.unjudged_calls import UnjudgedAnnouncer
+from tray.sessions.unjudged_calls import RowView, UnjudgedAnnouncer
 from tray.store.journal import Journal
 from tray.store.switch import Switch
 from tray.text import sanitise
@@ -72,8 +73,7 @@ class CallAudit:
 
     Calls are known by the agent's own id, so agents whose ids are not known to stay the same are left out. The calls
     of a session count from the first event at which no call can be under way: the event of an earlier call may have
-    come while no tray ran. `later` runs work after so many seconds, and `show` shows rows in the menu and on the
-    page.
+    come while no tray ran.
     """
 
     def __init__(
@@ -83,14 +83,14 @@ class CallAudit:
         switch: Switch,
         alerts: AuditAnnouncer,
         *,
-        later: Callable[[float, Callable[[], None]], object],
-        show: Callable[[Sequence[Record]], object],
-        clock: Callable[[], float] = time.time,
+        timer: Timer,
+        view: RowView,
+        clock: Clock = time,
     ) -> None:
         self._entries, self._answered_alone = paths.state / CONNECTIONS, paths.state / ANSWERED_ALONE
         self._answered_alone_at = 0.0
         self._journal, self._switch, self._alerts = journal, switch, alerts
-        self._later, self._show, self._clock = later, show, clock
+        self._timer, self._view, self._clock = timer, view, clock
         self._dropped, self._dropped_at = journal.dropped, 0.0
         self._judged: dict[CallKey, Verdict] = {}  # UNJUDGED: already reported
         self._since: dict[SessionKey, float] = {}  # since when the calls of a session count; 0 = not now
@@ -126,7 +126,7 @@ class CallAudit:
         elif kind in AFTER_KINDS and self._judged.get(key) in (None, Verdict.DENY):
             since = self._since.get(session)
             if since and _is_audited(event) and self._has_run(key, event):
-                self._later(DELAY, partial(self._examine, key, event, record, since))
+                self._timer.after(DELAY, partial(self._examine, key, event, record, since))
 
     def _note_session(self, session: SessionKey, event: Event) -> None:
         """A prompt counts only as the first event of its session, because it may be typed in the middle of a turn."""
@@ -137,8 +137,8 @@ class CallAudit:
         is_first_prompt = known is None and event.kind is EventKind.PROMPT
         ends = event.kind in NO_CALL_RUNS and event.topic not in GOES_ON
         if (is_first_prompt or ends) and not event.subagent:
-            self._since[session] = self._clock()
-        elif known is None or self._switch.gate(self._clock(), event.session, event.agent) is not None:
+            self._since[session] = self._clock.time()
+        elif known is None or self._switch.gate(self._clock.time(), event.session, event.agent) is not None:
             self._since[session] = 0.0
         if len(self._since) > 2 * SESSIONS:
             _trim(self._since, SESSIONS)
@@ -177,7 +177,7 @@ class CallAudit:
         be written.
         """
         if (dropped := self._journal.dropped) != self._dropped:
-            self._dropped, self._dropped_at = dropped, self._clock()
+            self._dropped, self._dropped_at = dropped, self._clock.time()
         if at := _time(self._answered_alone):
             self._answered_alone_at = at
             with contextlib.suppress(OSError):
@@ -203,7 +203,7 @@ class CallAudit:
         self.unseen += 1
         title = f"{row.agent} · {row.project}" if row.project else row.agent
         self._alerts.unjudged(title, _text(row.agent, tally), row)
-        self._show([row])
+        self._view.publish_offline([row])
 
 
 def _is_audited(event: Event) -> bool:

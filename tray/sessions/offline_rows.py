@@ -8,15 +8,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tray.agents.relay_table import UNJUDGED
 from tray.errors import StoreError
-from tray.model.decision import Record
 from tray.notify.service import AlertService
 from tray.paths import Paths
 from tray.sessions import unjudged_calls
+from tray.sessions.unjudged_calls import RowView
 from tray.store.journal import OFFLINE_MARK, Journal
 
 WATCHED_FILES = (OFFLINE_MARK, UNJUDGED)  # files in the state folder
@@ -25,15 +24,10 @@ log = logging.getLogger(__name__)
 
 
 class OfflineRows:
-    """All methods run on one thread, the work queue's.
+    """All methods run on one thread, the work queue's."""
 
-    `show` puts rows into the menu and on the page, and returns those that are not there yet.
-    """
-
-    def __init__(
-        self, paths: Paths, journal: Journal, alerts: AlertService, show: Callable[[Sequence[Record]], list[Record]]
-    ) -> None:
-        self._paths, self._journal, self._alerts, self._show = paths, journal, alerts, show
+    def __init__(self, paths: Paths, journal: Journal, alerts: AlertService, view: RowView) -> None:
+        self._paths, self._journal, self._alerts, self._view = paths, journal, alerts, view
         self._started = time.time()
         self._has_failed = False  # the rows could not be read
 
@@ -44,13 +38,13 @@ class OfflineRows:
         self._has_failed = True
         rows = self._journal.offline_rows()
         self._has_failed = False
-        fresh = self._show(rows)
+        fresh = self._view.publish_offline(rows)
         self._alerts.summarize_offline([row for row in rows if row.at < self._started])
         self._alerts.summarize_missed([row for row in fresh if row.at >= self._started])
 
     def announce_unjudged(self) -> None:
         """Calls that went on although nothing could judge them."""
-        self._show(unjudged_calls.announce(self._paths, self._journal, self._alerts))
+        self._view.publish_offline(unjudged_calls.announce(self._paths, self._journal, self._alerts))
 
     def check(self) -> None:
         """Announce what the two files report; without them nothing is read."""

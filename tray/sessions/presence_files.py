@@ -11,8 +11,11 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
+from tray.event_loop import Timer
 from tray.model.event import Event, EventKind
+from tray.notify.alert_gate import Attention
 
 INTERVAL = 30.0  # seconds between two looks, while any agent wants to know
 MAX_FILES = 64
@@ -20,14 +23,17 @@ MAX_FILES = 64
 Key = tuple[str, str]
 
 
-class PresenceFiles:
-    """Used by one thread. `ask(answer)` calls `answer(is_away)` on it; `later(seconds, work)` runs work on it."""
+class UserWatch(Protocol):
+    """What this needs of UserPresence."""
 
-    def __init__(
-        self, ask: Callable[[Callable[[bool], None]], object], later: Callable[[float, Callable[[], None]], None]
-    ) -> None:
-        self._ask = ask
-        self._later = later
+    def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None: ...
+
+
+class PresenceFiles:
+    """Used by one thread, on which `presence` answers and `timer` runs work."""
+
+    def __init__(self, presence: UserWatch, timer: Timer) -> None:
+        self._presence, self._timer = presence, timer
         self._wanted: dict[Key, Path] = {}
         self._made: dict[Path, tuple[int, int]] = {}  # device and number of each file that we made
 
@@ -54,12 +60,12 @@ class PresenceFiles:
 
     def _look(self) -> None:
         if self._wanted:
-            self._ask(self._update)
-            self._later(INTERVAL, self._look)
+            self._presence.look("", "", self._update)
+            self._timer.after(INTERVAL, self._look)
 
-    def _update(self, is_away: bool) -> None:
+    def _update(self, found: Attention) -> None:
         for path in set(self._wanted.values()):
-            if is_away:
+            if found.is_away:
                 self._remove(path)
             elif path not in self._made:
                 self._make(path)

@@ -6,14 +6,15 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Protocol
 
 from msgspec.structs import replace
 
-from tray.engine.ports import FREQUENT_KINDS
+from tray.clock import Clock
+from tray.engine.ports import FREQUENT_KINDS, RecordSink
 from tray.engine.record import make_record
 from tray.engine.session_states import state_after
 from tray.errors import HooktrayError, StoreError
@@ -51,26 +52,35 @@ class SessionStore(Protocol):
     def remove(self, sessions: tuple[Session, ...]) -> None: ...
 
 
-class SessionTracker:
-    """Used by one thread, but for `sessions` and `find`. `on_waiting` is called when another number waits.
+class AgentProcesses(Protocol):
+    """What the tracker needs of KnownAgents."""
 
-    `agent_process` returns the process of the agent behind a relay's parent, 0 when it is not known. `on_dropped`
-    gets an event whose environment names a place in a form that is not understood, with these variables.
+    def process_behind(self, parent: int) -> int:
+        """Returns the process of the agent behind a relay's parent, 0 when it is not known."""
+        ...
+
+
+class SessionView(Protocol):
+    """Icon and menu, which show how many sessions wait."""
+
+    def show(self) -> None: ...
+
+
+class SessionTracker:
+    """Used by one thread, but for `sessions` and `find`.
+
+    `view` is set before the queue runs anything, and is drawn when another number waits: a refresh of the sources may
+    be far off. `journal` gets a row about an event whose environment names a place in a form that is not understood.
     """
 
+    view: SessionView
+
     def __init__(
-        self,
-        rows: SessionStore,
-        agent_process: Callable[[int], int],
-        *,
-        on_waiting: Callable[[], object] = lambda: None,
-        on_dropped: Callable[[Event, tuple[str, ...]], object] = lambda event, names: None,
-        clock: Callable[[], float] = time.time,
+        self, rows: SessionStore, agents: AgentProcesses, journal: RecordSink, *, clock: Clock = time
     ) -> None:
         self._rows = rows
-        self._agent_process = agent_process
-        self._on_waiting = on_waiting
-        self._on_dropped = on_dropped
+        self._agents = agents
+        self._journal = journal
         self._clock = clock
         self._sessions: dict[Key, Session] = {}
         self._parents: dict[Key, int] = {}  # of the relays from which the places were read
@@ -143,7 +153,7 @@ class SessionTracker:
         if known is None:
             self._observe(event, Decision(verdict=Verdict.ASK))
         elif known.state is not SessionState.WAITING:
-            self._put(replace(known, state=SessionState.WAITING, since=self._clock()))
+            self._put(replace(known, state=SessionState.WAITING, since=self._clock.time()))
 
     def _observe(self, event: Event, decision: Decision) -> None:
         if not event.session or event.test or event.depth or event.skip_reason is not None:
@@ -159,7 +169,7 @@ class SessionTracker:
     def _first(self, key: Key, event: Event, decision: Decision) -> Session:
         state = self._state(key, event, decision, SessionState.DONE)
         limit = _usage_limit(event, state)
-        begun = Session(agent=key[0], session=key[1], state=state, since=self._clock(), usage_limit=limit)
+        begun = Session(agent=key[0], session=key[1], state=state, since=self._clock.time(), usage_limit=limit)
         return _named(begun, event)
 
     def _after(self, before: Session, event: Event, decision: Decision) -> Session:
@@ -169,7 +179,7 @@ class SessionTracker:
         state = self._state(key, event, decision, before.state)
         after, limit = before, _usage_limit(event, state, before.usage_limit)
         if state is not before.state or ended != before.ended or limit != before.usage_limit:
-            since = before.since if state is before.state else self._clock()
+            since = before.since if state is before.state else self._clock.time()
             after = replace(before, state=state, since=since, ended=ended, usage_limit=limit)
         return _named(after, event) if event.kind is EventKind.PROMPT or event.title else after
 
@@ -182,7 +192,7 @@ class SessionTracker:
     def _place(self, key: Key, event: Event, before: Place) -> Place:
         """Read anew when another process sends: a session can be resumed somewhere else."""
         self._parents[key] = event.parent
-        process = self._agent_process(event.parent)
+        process = self._agents.process_behind(event.parent)
         self._headless.discard(key)
         if event.sender and event.sender.is_headless(event.environment, command_of(process) if process else ()):
             self._headless.add(key)
@@ -190,7 +200,7 @@ class SessionTracker:
             return before
         place, dropped = read_place(event.environment, processes_from(process) if process else ())
         if dropped:
-            self._on_dropped(event, dropped)
+            self._journal.append(dropped_place(event, dropped), commit=False)
         return place
 
     def _put(self, session: Session) -> None:
@@ -203,18 +213,18 @@ class SessionTracker:
         except StoreError as error:  # the tray goes on with what it has in memory
             log.warning("a session could not be written down: %s", error.message)
         if _waits(before) is not _waits(session):
-            self._on_waiting()
+            self.view.show()
 
     def _prune(self) -> None:
         """Forget sessions that ended, and those without an event for long."""
-        now = self._clock()
+        now = self._clock.time()
         old = [
             one
             for one in self._sessions.values()
             if now - one.since > (KEPT_ENDED if one.ended else KEPT_SILENT)
             and (one.ended or not one.place.processes or not is_alive(one.place.processes[0]))
         ]
-        kept = sorted(self._sessions.values(), key=lambda one: one.since)
+        kept = sorted(self._sessions.values(), key=attrgetter("since"))
         old += [one for one in kept[: max(len(kept) - MAX_SESSIONS, 0)] if one not in old]
         for one in old:
             self._sessions.pop((one.agent, one.session), None)

@@ -15,7 +15,7 @@ import secrets
 import stat
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -43,6 +43,12 @@ class UnjudgedAnnouncer(Protocol):
     """The part of the alert service that is used here."""
 
     def unjudged(self, title: str, text: str, row: Record) -> None: ...
+
+
+class RowView(Protocol):
+    """Shows rows in the menu and on the page; returns those that were not there yet."""
+
+    def publish_offline(self, records: Sequence[Record]) -> list[Record]: ...
 
 
 def lately(journal: Journal) -> list[tuple[int, Record]]:
