@@ -43,7 +43,7 @@ class Untried:
 class Unshown:
     """Shows nothing."""
 
-    def changed(self) -> None:
+    def request(self) -> None:
         pass
 
 
@@ -62,6 +62,6 @@ def user_controls(
         catalog=catalog,
         passphrase=passphrase or Passphrase(stores.ledger),
         announcer=announcer or Announced(),
-        listener=Unshown(),
+        refresh=Unshown(),
         trials=trials or Untried(),
     )

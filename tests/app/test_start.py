@@ -93,7 +93,7 @@ def test_a_quit_in_the_first_moments_leaves_the_rest_of_the_start_out(house: Hou
     program = f"""if True:
         from tray.app import start
         from tray.app.core import TrayCore
-        from tray.app.runtime import App
+        from tray.app.source_refresh import SourceRefresh
         from tray.sessions.session_tracker import SessionTracker
         from tray.paths import locate
         made, make = [], TrayCore.__init__
@@ -105,7 +105,7 @@ def test_a_quit_in_the_first_moments_leaves_the_rest_of_the_start_out(house: Hou
             print("quits", made[0].shutdown_state.wait(60))
         TrayCore.__init__ = make_recorded
         SessionTracker.load = quit_first
-        App._refresh = lambda app: print("refreshes")
+        SourceRefresh.refresh = lambda sources: print("refreshes")
         start.run(locate({str(house.paths.home)!r}), headless=True)
     """
 

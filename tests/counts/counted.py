@@ -13,7 +13,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 import tray
-from tray.app import runtime
+from tray.app import source_refresh
 from tray.app.start import start
 from tray.paths import locate
 
@@ -53,7 +53,7 @@ def _numbered(made: list[CodeType]) -> list[tuple[str, str, int]]:
 def main() -> int:
     sys.stdout = sys.stderr  # for what the tray prints
     # The tray looks at its sources at most once a second, however many events come: no single event pays for that.
-    runtime.REFRESH_SECONDS = NEVER
+    source_refresh.REFRESH_SECONDS = NEVER
     if "--calls" in sys.argv[2:]:
         Calls()
     return start(locate(sys.argv[1]), headless=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from tray.app import runtime, start
+from tray.app import source_refresh, start
 from tray.paths import locate
 
 if __name__ == "__main__":
-    runtime.REFRESH_SECONDS = 3600.0
+    source_refresh.REFRESH_SECONDS = 3600.0
     sys.exit(start.run(locate(sys.argv[2])))

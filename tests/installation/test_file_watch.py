@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from at_once import AtOnce
 from desk import wait
 
 from tray.event_loop import LoopThread
@@ -27,7 +28,7 @@ class Watcher:
     def __init__(self) -> None:
         self.loop = LoopThread()
         self.count = 0
-        self.watch = FileWatch(self.loop.loop, self.changed)
+        self.watch = FileWatch(self.loop.loop, AtOnce(), self.changed)
 
     def changed(self) -> None:
         self.count += 1
@@ -163,7 +164,7 @@ def test_where_the_system_reports_nothing_a_folder_is_looked_at_again_and_again(
     looks = threading.Semaphore(0)
     monkeypatch.setattr(file_watch, "POLL_INTERVAL", 0.05)
     monkeypatch.setattr(FolderWatch, "_add", lambda *_: False)  # as on a system without inotify
-    watch = FolderWatch(watcher.loop.loop, tmp_path, (), lambda: looks.release())
+    watch = FolderWatch(watcher.loop.loop, AtOnce(), looks.release, tmp_path, ())
 
     watch.rearm()
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX"
 
 
 class Recorder:
-    """What was announced, and after how many seconds the next look is due."""
+    """What was announced, and after how many seconds the next look is due. Stands in for the watch's owner."""
 
     def __init__(self) -> None:
         self.alarms: list[tuple[str, str]] = []
@@ -27,6 +27,11 @@ class Recorder:
     def alarm(self, title: str, text: str, *, about: str = "") -> str:
         self.alarms.append((title, text))
         return title
+
+    def recheck(self, seconds: float) -> None:
+        self.gaps.append(seconds)
+
+    def relay_changed(self) -> None: ...
 
 
 @pytest.fixture
@@ -38,9 +43,7 @@ def recorder() -> Recorder:
 def watch(house: House, recorder: Recorder) -> RelayWatch:
     installed_relay.install(house.paths, house.stores.database)
     installed_relay.write_table(house.paths, (), house.stores.database)
-    return RelayWatch(
-        house.paths, house.stores.database, recorder, recheck=recorder.gaps.append, changed=lambda: None
-    )
+    return RelayWatch(recorder, house.paths, house.stores.database, recorder)
 
 
 def look_twice(watch: RelayWatch, recorder: Recorder) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
+from at_once import AtOnce
 
 from tray.desktop.focus import FocusResult
 from tray.errors import HooktrayError
@@ -15,8 +14,8 @@ from tray.sessions.session_focus import SessionFocus
 SESSION = Session(agent="codex", session="s", project="api", name="Import", place=Place(window="7"))
 
 
-class Going:
-    """A SessionFocus whose desktop answers as the test wants. Stands in for all parts around it; works at once."""
+class Going(AtOnce):
+    """A SessionFocus whose desktop answers as the test wants. Stands in for all parts around it."""
 
     def __init__(self) -> None:
         self.result, self.page = FocusResult(True), True
@@ -30,13 +29,6 @@ class Going:
 
     def focus(self, place: Place, project: str) -> FocusResult:
         return self.result
-
-    def spawn(self, work: Callable[[], object]) -> bool:
-        work()
-        return True
-
-    def post(self, work: Callable[[], object]) -> None:
-        work()
 
     def inform(self, title: str, text: str) -> None:
         self.said.append((title, text))

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from at_once import AtOnce
+
 from torture.frame import Tally
 from tray.approvals.catalog import HookCatalog
 from tray.event_loop import LoopThread
@@ -47,7 +49,7 @@ class Watched:
         )
         self.seen = threading.Condition()
         self.loop = LoopThread()
-        self.watch = FileWatch(self.loop.loop, self._look)
+        self.watch = FileWatch(self.loop.loop, AtOnce(), self._look)
         self.paths.config.write_text("turn_quiet_seconds: 1\n")
         self.watch.watch([self.paths.config])
 

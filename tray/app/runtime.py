@@ -5,7 +5,6 @@ from __future__ import annotations
 import faulthandler
 import gc
 import os
-import time
 from collections.abc import Callable
 from functools import partial
 from itertools import takewhile
@@ -14,12 +13,10 @@ from tray.agents.registry import AGENTS
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.alert_ports import AlertPorts, AlertSettings
 from tray.app.command_answers import CommandAnswers
-from tray.app.connection_watch import ConnectionWatch
 from tray.app.core import TrayCore
 from tray.app.desktop import DesktopPorts, alert_actions, build_desktop
-from tray.app.lost_state import LostState
 from tray.app.shutdown import CLOSE_TIMEOUT
-from tray.app.source_refresh import SourceRefresh
+from tray.app.source_refresh import RefreshSchedule, SourceRefresh
 from tray.app.web import build_page
 from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.controls import Controls
@@ -30,9 +27,10 @@ from tray.desktop.menu import Action
 from tray.desktop.opener import Opener
 from tray.doctor.live import LiveDoctor, runtime_health
 from tray.engine.approval_trials import Trials
-from tray.event_loop import LoopThread, QueueTimer, ThrottledCall
+from tray.event_loop import LoopThread, QueueTimer
 from tray.installation import welcome
-from tray.installation.file_watch import FileWatch
+from tray.installation.connection_watch import ConnectionWatch
+from tray.installation.lost_state import LostState
 from tray.installation.state_folder import StateFolder
 from tray.ipc.health import TrayHealth
 from tray.language import say
@@ -44,7 +42,6 @@ from tray.sessions.session_tracker import SessionTracker
 from tray.sessions.user_presence import UserPresence
 from tray.threads import run_logged
 
-REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 
@@ -70,8 +67,7 @@ class App:
         self._click_trust = trust(self._agents, self._opener)
         self._is_first_start = welcome.create_config(self._paths)
         self._loop = LoopThread()
-        self._throttled_refresh = ThrottledCall(self._loop.loop, self.changed, REFRESH_SECONDS)
-        self._watch = FileWatch(self._loop.loop, self.changed)
+        self._refresh = RefreshSchedule(self._loop.loop, self._work)
         self._doctor = LiveDoctor(self._paths, self._stores, self._catalog, self._health)
         self._make_sessions()
         self._make_alerts()
@@ -91,7 +87,7 @@ class App:
             self._core,
             self._controls,
             self._loop,
-            self._refresh,
+            self._refresh.now,
             self._confirmed_clicks,
             self._opener.open,
             lambda: (self._presenter, self._menu_controller),
@@ -121,11 +117,11 @@ class App:
             self._core,
             folder,
             self._loop.loop,
-            self._alert_controller,
+            self._alerts,
+            self._opener,
             refresh=self._refresh,
-            check_connections=lambda: self._connections.check(),
-            check_offline_rows=self._offline_rows.check,
-            end=self._yield_to_other,
+            offline_rows=self._offline_rows,
+            tray=self,
         )
 
     def _make_sessions(self) -> None:
@@ -160,7 +156,7 @@ class App:
             view=self._events,
         )
         self._session_focus.alerts = self._alerts
-        self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh
+        self._events.alerts, self._events.refresh = self._alerts, self._refresh.throttled
         self._events.audit = self._audit
 
     def _alert_ports(self) -> AlertPorts:
@@ -188,7 +184,7 @@ class App:
             self._stores,
             spawn=self._workers.spawn,
             failed=self._alert_controller.trial_failed,
-            changed=self.changed,
+            changed=self._refresh.request,
             stop_signal=self._core.stop_signal,
         )
         self._controls = Controls(
@@ -197,20 +193,13 @@ class App:
             catalog=self._catalog,
             passphrase=Passphrase(self._stores.ledger),
             announcer=self._alert_controller,
-            listener=self,
+            refresh=self._refresh,
             trials=trials,
         )
 
     def _make_watches(self) -> None:
-        self._sources = SourceRefresh(self._core, self._controls, self._alert_controller, self._lost_state)
-        self._connections = ConnectionWatch(
-            self._core,
-            self._loop.loop,
-            self._alerts,
-            check_state=self._lost_state.check,
-            show=lambda: self._presenter.show(),
-            refresh_menu=lambda: self._presenter.opened(),
-        )
+        self._connections = ConnectionWatch(self._core, self._loop.loop, self._alerts, self._lost_state)
+        self._lost_state.connections = self._connections
 
     def _make_desktop(self) -> None:
         self._presenter, self._menu_controller, agents_menu = build_desktop(
@@ -228,7 +217,17 @@ class App:
             post=self._work.post,
             show=self._presenter.show,
         )
-        self._events.view = self._sessions.view = self._presenter
+        self._events.view = self._sessions.view = self._connections.view = self._presenter
+        self._refresh.sources = SourceRefresh(
+            self._core,
+            self._refresh,
+            self._controls,
+            self._alert_controller,
+            self._lost_state,
+            self._connections,
+            self._doctor,
+            self._presenter,
+        )
         self._alert_controller.actions = alert_actions(
             self._menu_controller,
             self._presenter,
@@ -236,7 +235,7 @@ class App:
             go_to_session=self._session_focus.go,
             asked=self._sessions.asked,
         )
-        self._presenter.pause_ended = self.changed  # the relay's guards count again
+        self._presenter.pause_ended = self._refresh.request  # the relay's guards count again
 
     def _desktop_ports(self) -> DesktopPorts:
         return DesktopPorts(
@@ -290,7 +289,7 @@ class App:
         self._shutdown_state.end_hooks()
         self._first_start.close()
         self._core.server.close()
-        self._watch.close()
+        self._refresh.close()
         self._connections.close()
         self._lost_state.stop()
         self._core.turn_end.close()
@@ -328,7 +327,7 @@ class App:
             self._connections.relay.announce_start,
             self._offline_rows.announce_rows,
             self._offline_rows.announce_unjudged,
-            self._refresh,
+            self._refresh.now,
             *((self._first_start.welcome,) if self._is_first_start else ()),
             self._catalog.prune,
             self._stores.journal.prune,
@@ -338,23 +337,7 @@ class App:
         )
         run_logged(takewhile(lambda step: not self._shutdown_state.begun, steps), "a step of the start failed")
 
-    def _refresh_again(self) -> None:
-        """Refresh, and delay the next refresh by its cost; the first one imports much, so it is not counted."""
-        started = time.thread_time()  # the time of other threads does not count
-        self._refresh()
-        self._throttled_refresh.record_cost(time.thread_time() - started)
-
-    def _refresh(self) -> None:
-        """Read the sources again, and show what has changed."""
-        self._lost_state.check()
-        self._sources.refresh()
-        self._connections.check()
-        self._connections.write_relay_files()
-        self._watch.watch((self._paths.config, *self._catalog.watched))
-        self._doctor.refresh()
-        self._presenter.show()
-
-    def _yield_to_other(self, reason: str) -> None:
+    def yield_to_other(self, reason: str) -> None:
         self._echo(reason)
         self._icon.stop()
 
@@ -368,16 +351,12 @@ class App:
         self._work.post(self._audit.acknowledge)
         self._work.post(self._presenter.show)
 
-    def changed(self) -> None:
-        """Refresh and redraw soon. Any thread may call this."""
-        self._work.post(self._refresh_again)
-
     def request_refresh(self) -> None:
-        self._throttled_refresh.request()
+        self._refresh.throttled.request()
 
     def _opened(self) -> None:
         self._presenter.opened()
-        self.changed()
+        self._refresh.request()
 
     def _icon_name(self) -> str:
         """Which icon is on the screen now; "" when none is."""
@@ -403,6 +382,6 @@ class App:
 
     def journal_problem(self, text: str) -> None:
         if self._stores.database.is_marked_damaged:
-            self.changed()  # which raises the alert of a damaged database
+            self._refresh.request()  # which raises the alert of a damaged database
         else:
             self._alerts.inform(say("The journal cannot be written"), text)

@@ -36,11 +36,11 @@ class DecisionAnnouncer(Protocol):
     def switched(self, text: str, channel: str, undo: Undo | None) -> None: ...
 
 
-class ChangeListener(Protocol):
-    """Shows the state of the tray."""
+class Refresh(Protocol):
+    """Reads the sources again and shows the state of the tray."""
 
-    def changed(self) -> None:
-        """The switch, an approval or a request has changed."""
+    def request(self) -> None:
+        """Refresh soon: the switch, an approval or a request has changed."""
         ...
 
 
@@ -70,11 +70,11 @@ class Controls:
         catalog: HookCatalog,
         passphrase: Passphrase,
         announcer: DecisionAnnouncer,
-        listener: ChangeListener,
+        refresh: Refresh,
         trials: HookTrials,
     ) -> None:
         self._switch, self._ledger, self._catalog = switch, ledger, catalog
-        self._announcer, self._listener = announcer, listener
+        self._announcer, self._refresh = announcer, refresh
         self._requests = PendingRequests()
         self.passphrase, self.trials = passphrase, trials
 
@@ -116,11 +116,11 @@ class Controls:
 
     def set_alert_class(self, alert_class: str, on: bool) -> None:
         self._switch.set_alert_class(alert_class, on)
-        self._listener.changed()
+        self._refresh.request()
 
     def mute(self) -> None:
         self._switch.mute(not self._switch.state().muted)
-        self._listener.changed()
+        self._refresh.request()
 
     def approve(self, key: str, digest: str, channel: str, path: str = "", env: Sequence[str] = ()) -> None:
         """Approve exactly what was shown under this digest. Raises HooktrayError if something else is proposed now.
@@ -267,7 +267,7 @@ class Controls:
     ) -> PendingRequest:
         """Put a request before the user; the same words asked twice are one request."""
         request = self._requests.add(summary, requester, grant, word)
-        self._listener.changed()
+        self._refresh.request()
         return request
 
     def resolve(self, request: str, *, accept: bool) -> None:
@@ -275,7 +275,7 @@ class Controls:
         found = self._requests.take(request)
         if found and accept:
             found.grant()
-        self._listener.changed()
+        self._refresh.request()
 
     def find(self, word: str) -> list[HookState]:
         self._catalog.refresh()
@@ -296,7 +296,7 @@ class Controls:
     def announce(self, text: str, channel: str, undo: Undo | None = None) -> None:
         """Announce what was done, with what takes it back."""
         self._announcer.switched(text, channel, self._announced_undo(text, channel, undo) if undo else None)
-        self._listener.changed()
+        self._refresh.request()
 
     def _shown(self, key: str, digest: str, path: str = "") -> HookState:
         """Returns the hook as it is proposed now. Raises HooktrayError if that is not what was shown."""

@@ -31,6 +31,12 @@ class Opener:
 
             self._remember(linux.open_file(path))
 
+    def open_text(self, path: Path, text: str) -> None:
+        """Write a private file and open it; raises HooktrayError where nothing can open a file."""
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        self.open(path)
+
     def started(self, pid: int) -> bool:
         """Whether this process was started to open a file for the user. What it starts is below it (Linux)."""
         return self._started.get(pid, 0.0) == _start_time(pid) != 0.0

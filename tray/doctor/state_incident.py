@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import time
+from pathlib import Path
 
 import msgspec
 
@@ -31,17 +33,15 @@ class IncidentCause(enum.Enum):
         return self not in (IncidentCause.COPIES, IncidentCause.SOCKET, IncidentCause.LOCK)
 
 
-# A part of the name of a database that was set aside, and why it was.
-KINDS = {
-    ".altered-": IncidentCause.ALTERED,
-    ".damaged-": IncidentCause.DAMAGED,
-    OTHER_VERSION: IncidentCause.VERSION,
-}
+# Why a running tray sets a database aside that is still at its path, and the word for it in the file's name.
+KINDS = {IncidentCause.ALTERED: "altered", IncidentCause.DAMAGED: "damaged"}
 
 
-def cause_of(file: str) -> IncidentCause:
+def _cause_of(file: str) -> IncidentCause:
     """Returns why the database that is kept under this name was set aside; "" = no file was left."""
-    return next((cause for kind, cause in KINDS.items() if kind in file), IncidentCause.DATABASE)
+    if OTHER_VERSION in file:
+        return IncidentCause.VERSION
+    return next((cause for cause, kind in KINDS.items() if f".{kind}-" in file), IncidentCause.DATABASE)
 
 
 class Incident(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,10 +91,16 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-def loss_notice(stores: Stores) -> str:
-    """The loss of approvals that the user has not seen yet; "" for none."""
+def unread_loss(stores: Stores, folder: Path) -> Incident | None:
+    """The loss of approvals that the user has not read yet, of this tray or an earlier one. Raises StoreError."""
     file = stores.database.damage()
     if file is None and not stores.ledger.state.tampered:
-        return ""
-    cause = IncidentCause.ALTERED if file is None else cause_of(file)
-    return Incident(at=0.0, cause=cause, folder=str(stores.database.path), set_aside=file or "").text
+        return None
+    cause = IncidentCause.ALTERED if file is None else _cause_of(file)
+    return Incident(at=time.time(), cause=cause, folder=str(folder), set_aside=file or "")
+
+
+def loss_notice(stores: Stores) -> str:
+    """The text about the loss of approvals that the user has not read yet; "" for none."""
+    loss = unread_loss(stores, stores.database.path)
+    return loss.text if loss else ""

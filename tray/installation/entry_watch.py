@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -78,31 +78,34 @@ class ChangeAnnouncer(Protocol):
     def withdraw(self, key: str) -> None: ...
 
 
+class EntryWatchOwner(Protocol):
+    """What this needs of ConnectionWatch, which calls `check`."""
+
+    def reading_site(self) -> Site:
+        """Returns where the files are."""
+        ...
+
+    def site(self) -> Site:
+        """Returns where the files and the relay are, which costs a process."""
+        ...
+
+    def recheck(self, seconds: float) -> None:
+        """Call `check` again in so many seconds."""
+
+    def watch(self, files: Iterable[Path]) -> None:
+        """Call `check` when one of these files changes."""
+
+    def entries_changed(self) -> None:
+        """The files were read, because one of them has changed."""
+
+
 class EntryWatch:
-    """All of it runs on one thread, the work queue's. `recheck` calls `check` again in so many seconds.
+    """All of it runs on one thread, the work queue's."""
 
-    `look` returns where the files are, `site` also the relay, which costs a process. `changed` is called after each
-    look, which follows a change of the files.
-    """
-
-    def __init__(
-        self,
-        look: Callable[[], Site],
-        site: Callable[[], Site],
-        ledger: Ledger,
-        alerts: ChangeAnnouncer,
-        *,
-        recheck: Callable[[float], None],
-        watch: Callable[[Iterable[Path]], None],
-        changed: Callable[[], object],
-    ) -> None:
-        self._look_at = look
-        self._site = site
+    def __init__(self, owner: EntryWatchOwner, ledger: Ledger, alerts: ChangeAnnouncer) -> None:
+        self._owner = owner
         self._ledger = ledger
         self._alerts = alerts
-        self._recheck = recheck
-        self._watch = watch
-        self._changed = changed
         self._stamps: frozenset[Stamp] | None = None
         self._needed: Mapping[str, frozenset[str]] | None = None  # events, when the files were read
         self._files: tuple[Path, ...] = ()
@@ -121,28 +124,28 @@ class EntryWatch:
 
     def check(self) -> None:
         """Read the files if any of them has changed; announce what is new, and withdraw what is well again."""
-        site = self._look_at()
+        site = self._owner.reading_site()
         stamps = _stamps((*self._files, *_records(site)))
         if (stamps, site.needed) == (self._stamps, self._needed) and not self._seen:
             return
         with lock_connections(site, timeout=0) as is_free:
             if not is_free:
-                self._recheck(BUSY_DELAY)
+                self._owner.recheck(BUSY_DELAY)
                 return
             recorded = {agent: recorded_entries(site, agent) for agent in connectors()}
             self._files = tuple(file for agent, one in recorded.items() for file in watched_files(site, agent, one))
             self._stamps = _stamps((*self._files, *_records(site)))  # before the files are read: they may change now
             self._needed = site.needed
             found = {agent: self._look(site, agent, one) for agent, one in recorded.items()}
-        self._watch((*self._files, site.paths.state / LOCK))
+        self._owner.watch((*self._files, site.paths.state / LOCK))
         self._found = {agent: one for agent, one in found.items() if one}
         for agent in connectors():
             self._judge(agent, self._found.get(agent))
-        self._changed()
+        self._owner.entries_changed()
 
     def put_back(self, agent: str) -> str:
         """Write our entries as `connect` does; returns what was done. Raises HooktrayError where nothing could be."""
-        site, change = self._site(), self._found.get(agent)
+        site, change = self._owner.site(), self._found.get(agent)
         name = AGENTS[agent].name
         if change is None:
             return say("{agent}: its entries are as Hooktray wrote them", agent=name)
@@ -176,7 +179,7 @@ class EntryWatch:
             raise HooktrayError(say("its entries changed again"), hint=say("open the menu once more"))
         self._record(LEFT, agent, digest, channel)
         self._withdraw(agent)
-        self._changed()
+        self._owner.entries_changed()
         return say("{agent}: left as it is until it changes again", agent=AGENTS[agent].name)
 
     def _look(self, site: Site, agent: str, recorded: Recorded) -> EntryChange | None:
@@ -204,7 +207,7 @@ class EntryWatch:
         if self._is_unconfirmed(change):
             if self._seen.get(agent, ("",))[0] != change.digest:
                 self._seen[agent] = (change.digest, time.monotonic())
-            self._recheck(CONFIRM)
+            self._owner.recheck(CONFIRM)
             return
         self._seen.pop(agent, None)
         log.warning("%s: %s", agent, change.text)

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tray.threads import Queue
+
 if TYPE_CHECKING:
     from asyncinotify import Event, Inotify, Watch
 
@@ -93,11 +95,11 @@ class _Watches:
 
 
 class FileWatch:
-    """`changed` is called on the loop, once for events that come together."""
+    """Posts `changed` to the queue, once for events that come together."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, changed: Callable[[], None]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, queue: Queue, changed: Callable[[], object]) -> None:
         self._loop = loop
-        self._changed = changed
+        self._queue, self._changed = queue, changed
         self._files: frozenset[Path] = frozenset()
         self._folders: dict[Watch, Path] = {}
         self._awaited: frozenset[Path] = frozenset()  # folders that are not there
@@ -200,7 +202,7 @@ class FileWatch:
     def _notify(self) -> None:
         self._waiting = False
         self._arm()
-        self._changed()
+        self._queue.post(self._changed)
 
     def _schedule(self, seconds: float) -> None:
         if self._timer is None:
@@ -208,7 +210,7 @@ class FileWatch:
 
     def _report(self) -> None:
         self._timer = None
-        self._changed()
+        self._queue.post(self._changed)
 
 
 class FolderWatch:
@@ -216,22 +218,23 @@ class FolderWatch:
 
     Also that something was written into the file `content`.
 
-    `changed` is called on the loop, first after `rearm`. Where the system reports nothing it is called every
+    `changed` is posted to the queue, first after `rearm`. Where the system reports nothing it is posted every
     `POLL_INTERVAL` seconds.
     """
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
+        queue: Queue,
+        changed: Callable[[], object],
         folder: Path,
         names: Iterable[str],
-        changed: Callable[[], None],
         content: Path | None = None,
     ) -> None:
         self._loop = loop
+        self._queue, self._changed = queue, changed
         self._folder = folder
         self._names = frozenset(names)
-        self._changed = changed
         self._content = content
         self._wanted: dict[Watch, frozenset[str]] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -308,7 +311,7 @@ class FolderWatch:
         self._timer, self._first = None, 0.0
         if not self._is_reported:
             self._schedule(POLL_INTERVAL)
-        self._changed()
+        self._queue.post(self._changed)
 
 
 def _states(files: Iterable[Path]) -> dict[Path, tuple[int, ...]]:

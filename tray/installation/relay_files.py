@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable
 
 from tray.agents.registry import AGENTS
 from tray.approvals.catalog import HookCatalog
@@ -16,6 +15,7 @@ from tray.engine.own_answers import LostApprovals
 from tray.engine.stores import Stores
 from tray.errors import HooktrayError
 from tray.installation import installed_relay
+from tray.installation.relay_watch import RelayWatch
 from tray.paths import Paths
 from tray.store.lost_guards import LostGuards
 
@@ -23,13 +23,13 @@ log = logging.getLogger(__name__)
 
 
 class RelayFiles:
-    """While `is_altered` (others changed relay or table), the table stays as it is until that is announced."""
+    """While the problem that `watch` found is not announced, the table stays as it is. ConnectionWatch sets it."""
 
     def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog) -> None:
         self._paths = paths
         self._stores = stores
         self._catalog = catalog
-        self.is_altered: Callable[[], bool] = lambda: False
+        self.watch: RelayWatch | None = None
         self.lost = LostApprovals()  # the tray judges by its guards, too
 
     def install(self) -> None:
@@ -70,7 +70,8 @@ class RelayFiles:
                 return  # the new database does not have yet what was guarded: only memory and the old table do
             sources = self._sources()
             self.lost.guards = kept_guards(sources)
-            if not self.is_altered() and self._is_installed():
+            is_altered = self.watch is not None and self.watch.is_pending
+            if not is_altered and self._is_installed():
                 self._write_table(sources)
         except HooktrayError as error:  # the doctor shows it, too
             log.warning("the relay's table cannot be written: %s", error.message)

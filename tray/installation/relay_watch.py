@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -44,27 +43,34 @@ def altered_before_start(paths: Paths, database: Database) -> tuple[Finding, ...
     return ()
 
 
+class RelayWatchOwner(Protocol):
+    """What this needs of ConnectionWatch, which calls `check`."""
+
+    def recheck(self, seconds: float) -> None:
+        """Call `check` again in so many seconds."""
+
+    def relay_changed(self) -> None:
+        """There is another `problem`."""
+
+
 class RelayWatch:
-    """All of it runs on one thread, the work queue's. `recheck` calls `check` again in so many seconds.
+    """All of it runs on one thread, the work queue's.
 
     `at_start` is what was altered before the tray started; the start has installed it again.
     """
 
     def __init__(
         self,
+        owner: RelayWatchOwner,
         paths: Paths,
         database: Database,
         alerts: AlarmAnnouncer,
-        *,
-        recheck: Callable[[float], None],
-        changed: Callable[[], object],
         at_start: tuple[Finding, ...] = (),
     ) -> None:
+        self._owner = owner
         self._paths = paths
         self._database = database
         self._alerts = alerts
-        self._recheck = recheck
-        self._changed = changed
         self._seen: tuple[tuple[Finding, ...], float] = ((), 0.0)
         self._at_start = at_start
         self._announced: tuple[Finding, ...] = ()
@@ -90,7 +96,7 @@ class RelayWatch:
             log.warning("the relay cannot be checked: %s", error.message)
             return
         if found and found != self._announced and not self._is_confirmed(found):
-            self._recheck(CONFIRM)
+            self._owner.recheck(CONFIRM)
             return
         left = self._mend(found) if found else ()
         if found != self._announced or left != found:
@@ -126,4 +132,4 @@ class RelayWatch:
             log.warning("%s: %s", text, "not put back" if left else "put back")
             self._alerts.alarm(say("The relay that agents run was changed"), f"{text} · {outcome}")
         if self.problem != before:
-            self._changed()
+            self._owner.relay_changed()

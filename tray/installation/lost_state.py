@@ -11,18 +11,19 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Callable
+from typing import Protocol
 
 from msgspec.structs import replace
 
-from tray.app.alert_controller import AlertController
-from tray.app.core import TrayCore
 from tray.approvals.batch import source_batches, summary_lines
-from tray.doctor.state_incident import INCIDENT, Incident, IncidentCause, cause_of
+from tray.desktop.opener import Opener
+from tray.doctor.state_incident import INCIDENT, KINDS, Incident, IncidentCause, unread_loss
 from tray.edit.backups import CONNECTIONS
 from tray.errors import HooktrayError, StoreError
 from tray.files import Identity
+from tray.installation.connection_watch import WatchedCore
 from tray.installation.file_watch import FolderWatch
+from tray.installation.relay_watch import AlarmAnnouncer
 from tray.installation.state_folder import LOCK, AnotherTrayError, StateFolder, StatePart
 from tray.language import say
 from tray.sessions.offline_rows import WATCHED_FILES
@@ -31,7 +32,6 @@ from tray.store.lost_guards import LostGuards
 from tray.store.set_aside import MARKER_SUFFIX
 
 RETRY_DELAYS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two attempts that fail
-KINDS = {IncidentCause.ALTERED: "altered", IncidentCause.DAMAGED: "damaged"}
 PARTS = (
     (StatePart.DATABASE, IncidentCause.DATABASE),
     (StatePart.COPIES, IncidentCause.COPIES),
@@ -42,36 +42,71 @@ PARTS = (
 log = logging.getLogger(__name__)
 
 
+class StateServer(Protocol):
+    """The server whose socket is in the state folder."""
+
+    def rebind(self) -> Identity | None: ...
+
+
+class LosableCore(WatchedCore, Protocol):
+    """What this needs of TrayCore."""
+
+    @property
+    def server(self) -> StateServer: ...
+
+
+class LossAnnouncer(AlarmAnnouncer, Protocol):
+    """What this needs of the alert service."""
+
+    def withdraw(self, key: str) -> None: ...
+
+
+class Refresh(Protocol):
+    """Reads the sources again, and draws icon and menu."""
+
+    def now(self) -> None: ...
+
+
+class Checker(Protocol):
+    """Looks for a change that nothing reported, and announces it."""
+
+    def check(self) -> None: ...
+
+
+class RunningTray(Protocol):
+    """Ends the tray."""
+
+    def yield_to_other(self, reason: str) -> None: ...
+
+
 class LostState:
     """All methods but `start` run on the thread of the work queue.
 
-    When state was lost, `refresh` reads the sources again and draws icon and menu. `check_connections` looks at the
-    agents' settings if nothing else reports their changes. `check_offline_rows` announces what was answered, or went
-    on unjudged, without the tray. `end` gets the reason and ends the tray.
+    `connections` looks at the agents' settings if nothing else reports their changes; it is set before the queue runs
+    anything. `offline_rows` announces what was answered, or went on unjudged, without the tray.
     """
+
+    connections: Checker
 
     def __init__(
         self,
-        core: TrayCore,
+        core: LosableCore,
         folder: StateFolder,
         loop: asyncio.AbstractEventLoop,
-        alerts: AlertController,
+        alerts: LossAnnouncer,
+        opener: Opener,
         *,
-        refresh: Callable[[], None],
-        check_connections: Callable[[], None],
-        check_offline_rows: Callable[[], None],
-        end: Callable[[str], None],
+        refresh: Refresh,
+        offline_rows: Checker,
+        tray: RunningTray,
     ) -> None:
-        self._core, self._folder, self._alert_controller = core, folder, alerts
-        self._paths, self._stores = core.paths, core.stores
-        self._refresh, self._check_connections, self._end = refresh, check_connections, end
-        self._check_offline_rows = check_offline_rows
+        self._core, self._folder, self._alert_service, self._opener = core, folder, alerts, opener
+        self._paths, self._stores, self._queue = core.paths, core.stores, core.work
+        self._refresh, self._offline_rows, self._tray = refresh, offline_rows, tray
         paths, marker = core.paths, f"{core.paths.database.name}{MARKER_SUFFIX}"
         files = (paths.socket, paths.database, paths.copies, paths.relay_conf)
         names = (LOCK, CONNECTIONS, marker, *(file.name for file in files), *WATCHED_FILES)
-        self._watch = FolderWatch(
-            loop, paths.state, names, lambda: core.work.post(self._look), content=paths.database
-        )
+        self._watch = FolderWatch(loop, core.work, self._look, paths.state, names, content=paths.database)
         self._attempts = 0
         self._not_before = 0.0
         self._is_over = False  # another tray has the folder
@@ -101,15 +136,15 @@ class LostState:
             return
         waiting = ("\n".join(summary_lines(one)) for one in source_batches(self._core.catalog.states))
         text = "\n\n".join((incident.text.replace(" · ", "\n"), *waiting))
-        self._alert_controller.actions.show_text("lost-state", text + "\n")
+        self._opener.open_text(self._paths.state / "reviews" / "lost-state.txt", text + "\n")
         self._acknowledge()
-        self._refresh()
+        self._refresh.now()
 
     def _acknowledge(self) -> None:
         with contextlib.suppress(StoreError):  # the next start shows it again
             self._stores.database.acknowledge_damage()
         while self._alerts:
-            self._alert_controller.alerts.withdraw(self._alerts.pop())
+            self._alert_service.withdraw(self._alerts.pop())
         self.incident = None
 
     def check(self) -> bool:
@@ -132,7 +167,7 @@ class LostState:
             return False
         self._recover(cause, parts)
         if not self._is_over:
-            self._core.work.post(self._refresh)  # whoever looked: icon and menu must not go on as before
+            self._queue.post(self._refresh.now)  # whoever looked: icon and menu must not go on as before
         return not self._is_over
 
     def _is_reviewed(self) -> bool:
@@ -146,10 +181,10 @@ class LostState:
         """Called when something happened to the state folder."""
         if not self.check():
             if not self._paths.relay_conf.exists():
-                self._refresh()
+                self._refresh.now()
             elif sys.platform != "linux" or not (self._paths.state / CONNECTIONS).exists():  # nothing else reports it
-                self._check_connections()
-        self._check_offline_rows()
+                self.connections.check()
+        self._offline_rows.check()
 
     def _cause(self, parts: frozenset[StatePart]) -> IncidentCause | None:
         if StatePart.FOLDER in parts:
@@ -203,22 +238,18 @@ class LostState:
         if self.incident:
             log.warning("%s", self.incident.text)
             title, text = self.incident.headline, self.incident.outcome
-            self._alerts.append(self._alert_controller.alerts.alarm(title, text, about=INCIDENT))
+            self._alerts.append(self._alert_service.alarm(title, text, about=INCIDENT))
 
     def _yield_to_other(self) -> None:
         self._is_over = True
         text = say("Another tray runs for {folder} now, so this one ends", folder=self._paths.state)
         log.warning("%s", text)
-        self._alert_controller.alerts.alarm("Hooktray", text)
-        self._end(text)
+        self._alert_service.alarm("Hooktray", text)
+        self._tray.yield_to_other(text)
 
     def _unseen(self) -> Incident | None:
-        """Returns the loss that the user has not read yet, from a time without a tray or under an earlier tray."""
         with contextlib.suppress(StoreError):
-            file = self._stores.database.damage()
-            if file is not None:
-                folder = str(self._paths.state)
-                return Incident(at=time.time(), cause=cause_of(file), folder=folder, set_aside=file)
+            return unread_loss(self._stores, self._paths.state)
         return None
 
     def _begin_anew(self, cause: IncidentCause | None, parts: frozenset[StatePart]) -> None:

@@ -12,22 +12,21 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from at_once import AtOnce
 from damage import damage_table
 from house import House
 from user_controls import user_controls
 
-from tray.app import lost_state
-from tray.app.alert_controller import AlertController
-from tray.app.core import TrayCore
-from tray.app.lost_state import LostState
+from tray.desktop.opener import Opener
 from tray.doctor.state_incident import IncidentCause
 from tray.engine.catalogs import build_catalog
 from tray.engine.guards_in_force import note_loss
 from tray.engine.stores import open_stores
 from tray.errors import StoreError
 from tray.event_loop import LoopThread
-from tray.installation import installed_relay
+from tray.installation import installed_relay, lost_state
 from tray.installation.file_watch import FolderWatch
+from tray.installation.lost_state import LosableCore, LostState
 from tray.installation.relay_files import RelayFiles
 from tray.installation.state_folder import AnotherTrayError, StateFolder
 from tray.model.hook import ApprovalState
@@ -39,10 +38,21 @@ from tray.store.set_aside import files_set_aside
 from tray.threads import ShutdownState
 
 
+class Viewer(Opener):
+    """Reads what would be opened."""
+
+    text = ""
+
+    def open(self, path: Path) -> None:
+        self.text = path.read_text()
+
+
 class Tray:
-    """The parts that begin anew, and what they asked of the others."""
+    """The parts that begin anew. Stands in for the others, and records what they were asked."""
 
     def __init__(self, house: House) -> None:
+        self.house = house
+        self.viewer = Viewer()
         self.alarms: list[tuple[str, str]] = []
         self.withdrawn: list[str] = []
         self.ended = 0
@@ -50,7 +60,6 @@ class Tray:
         self.posted: list[object] = []  # to the work queue
         self.quit = ShutdownState()
         self.paths = house.paths
-        self.text = ""
         self.refuses = False  # to listen again
         self.folder = StateFolder(house.paths)
         self.folder.claim()
@@ -67,22 +76,25 @@ class Tray:
             work=SimpleNamespace(post=self.posted.append),
         )
         self.lost = LostState(
-            cast(TrayCore, core),
+            cast(LosableCore, core),
             self.folder,
             cast(AbstractEventLoop, SimpleNamespace(call_soon_threadsafe=self._call)),
-            cast(AlertController, SimpleNamespace(alerts=self, actions=self)),
-            refresh=house.catalog.refresh,
-            check_connections=lambda: None,
-            check_offline_rows=lambda: None,
-            end=self._end,
+            self,
+            self.viewer,
+            refresh=self,
+            offline_rows=self,
+            tray=self,
         )
+        self.lost.connections = self
         self.lost.start()
 
     def _call(self, what: object, *delay: float) -> None:
         self.delays += delay
 
-    def show_text(self, name: str, text: str) -> None:
-        self.text = text
+    def now(self) -> None:
+        self.house.catalog.refresh()
+
+    def check(self) -> None: ...
 
     def alarm(self, title: str, text: str, *, about: str = "") -> str:
         self.alarms.append((title, text))
@@ -96,7 +108,7 @@ class Tray:
             raise OSError("no room")
         self.paths.socket.touch()
 
-    def _end(self, reason: str) -> None:
+    def yield_to_other(self, reason: str) -> None:
         self.ended += 1
 
     @property
@@ -179,7 +191,7 @@ def test_a_loss_ends_in_an_empty_database_one_notification_and_one_review(
     assert tray.lost.check()
     assert tray.lost.check() is False
 
-    assert tray.posted == [house.catalog.refresh], "icon and menu show it, whoever called check"
+    assert tray.posted == [tray.now], "icon and menu show it, whoever called check"
     house.catalog.refresh()
     assert tray.cause is LOSSES[lose]
     assert [title for title, _ in tray.alarms] == [LOSSES[lose].value]
@@ -209,7 +221,7 @@ def test_what_happened_is_shown_at_each_start_until_the_user_has_seen_it(house: 
 
     again.lost.show()
 
-    assert "The database was damaged" in again.text
+    assert "The database was damaged" in again.viewer.text
     assert again.lost.incident is None
     assert again.withdrawn == ["The database was damaged"]
     again.folder.release()
@@ -486,7 +498,7 @@ def test_a_folder_is_watched_again_after_it_was_made_anew(loop: LoopThread, tmp_
     folder.mkdir(parents=True)
     (folder / "content").touch()
     signs = threading.Semaphore(0)
-    watch = FolderWatch(loop.loop, folder, ("lock",), lambda: signs.release(), content=folder / "content")
+    watch = FolderWatch(loop.loop, AtOnce(), signs.release, folder, ("lock",), content=folder / "content")
     watch.rearm()
     assert signs.acquire(timeout=60), "the first look"
 

@@ -1,0 +1,132 @@
+"""Watches what connects agents with the tray: our entries in their settings, the installed relay and its table."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from tray.agents.connection import Site
+from tray.approvals.catalog import HookCatalog
+from tray.doctor.agent_sites import hooks_in_question, reading_site, record_again, site
+from tray.doctor.agent_status import failing_lines
+from tray.doctor.finding import Finding
+from tray.engine.stores import Stores
+from tray.event_loop import ThrottledCall
+from tray.installation import relay_watch
+from tray.installation.entry_watch import EntryWatch
+from tray.installation.file_watch import FileWatch
+from tray.installation.relay_files import RelayFiles
+from tray.installation.relay_watch import RelayWatch
+from tray.language import say
+from tray.notify.service import AlertService
+from tray.paths import Paths
+from tray.threads import Queue, ShutdownState
+
+AGENTS_SECONDS = 1.0  # seconds, at least, between two readings of all agents' files for menu and page
+
+
+class WatchedCore(Protocol):
+    """What this needs of TrayCore."""
+
+    paths: Paths
+    stores: Stores
+    catalog: HookCatalog
+    relay_files: RelayFiles
+    altered_relay: tuple[Finding, ...]
+    shutdown_state: ShutdownState
+
+    @property
+    def work(self) -> Queue: ...
+
+
+class StateCheck(Protocol):
+    """Looks whether state was lost."""
+
+    def check(self) -> object: ...
+
+
+class ConnectionView(Protocol):
+    """Icon and menu. `opened` has the menu read the agents' files again."""
+
+    def show(self) -> None: ...
+    def opened(self) -> None: ...
+
+
+class ConnectionWatch:
+    """All of it runs on one thread, the work queue's. `view` is set before the queue runs anything."""
+
+    view: ConnectionView
+
+    def __init__(
+        self, core: WatchedCore, loop: asyncio.AbstractEventLoop, alerts: AlertService, lost_state: StateCheck
+    ) -> None:
+        self._paths, self._catalog, self._queue = core.paths, core.catalog, core.work
+        self._relay_files, self._shutdown_state = core.relay_files, core.shutdown_state
+        self._alerts, self._lost_state = alerts, lost_state
+        self._throttled_agents = ThrottledCall(loop, self._agents_changed, AGENTS_SECONDS)
+        self._watch = FileWatch(loop, self._queue, self.check)
+        self.unanswered: dict[str, str] = {}  # why an agent's line gave no answer when it was tried, by agent
+        self.entries = EntryWatch(self, core.stores.ledger, alerts)
+        self.relay = RelayWatch(self, core.paths, core.stores.database, alerts, core.altered_relay)
+        self._relay_files.watch = self.relay
+
+    def check(self) -> None:
+        if not self._shutdown_state.begun:
+            self._lost_state.check()
+            self.relay.check()
+            record_again(self._paths)
+            self.entries.check()
+            if self.unanswered:
+                self.check_lines()
+
+    @property
+    def problem(self) -> str:
+        """Why agents get no answer; "" if they do."""
+        return self.relay.problem or " · ".join(self.unanswered.values())
+
+    def check_lines(self) -> None:
+        """Run each connected agent's line once, as the agent does, and announce those that give no answer."""
+        before, self.unanswered = self.unanswered, failing_lines(self.site())
+        if self.unanswered != before:
+            if self.unanswered and not self.relay.problem:  # that is announced already
+                self._alerts.alarm(say("An agent gets no answer from Hooktray"), self.problem)
+            self.entries_changed()
+
+    def write_relay_files(self) -> None:
+        with contextlib.suppress(OSError):  # the folder is gone: the state recovery reports it
+            self._relay_files.write()
+
+    def close(self) -> None:
+        self._watch.close()
+
+    # ---- for the watches of entries and relay
+
+    def reading_site(self) -> Site:
+        return reading_site(self._paths, hooks_in_question(self._catalog))
+
+    def site(self) -> Site:
+        return site(self._paths, Path.home(), hooks=hooks_in_question(self._catalog))
+
+    def recheck(self, seconds: float) -> None:
+        self._watch.schedule(seconds)
+
+    def watch(self, files: Iterable[Path]) -> None:
+        self._watch.watch((*files, *relay_watch.files(self._paths)))
+
+    def entries_changed(self) -> None:
+        self._throttled_agents.request()
+        self.view.show()
+
+    def relay_changed(self) -> None:
+        self.view.show()
+
+    def _agents_changed(self) -> None:
+        self._queue.post(self._read_agents)
+
+    def _read_agents(self) -> None:
+        """Read again what menu and page show of agents, and whose guards the relay's table has."""
+        self.view.opened()
+        self.write_relay_files()
