@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 
 import pytest
 from house import PRE_TOOL_USE, House
@@ -17,9 +16,27 @@ from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 
 
-def make_service(engine: object, on_path: Callable[[], None] = lambda: None) -> TrayService:
-    agents, search = KnownAgents(os.getpid()), SearchPath({})
-    return TrayService(engine, None, agents, search, on_path)  # type: ignore[arg-type]  # no command is sent
+class Surroundings:
+    """Stands in for the catalog and the user interface. No command is sent."""
+
+    misses_program = True
+
+    def __init__(self) -> None:
+        self.search = SearchPath({})
+        self.requests = 0  # to read the sources again
+
+    def request_refresh(self) -> None:
+        self.requests += 1
+
+    def answer_command(self, *_: object) -> dict[str, object]:
+        raise AssertionError
+
+
+def make_service(engine: object, surroundings: Surroundings | None = None) -> TrayService:
+    surroundings = surroundings or Surroundings()
+    service = TrayService(engine, KnownAgents(os.getpid()), surroundings)  # type: ignore[arg-type]
+    service.ui = surroundings
+    return service
 
 
 @pytest.fixture
@@ -49,11 +66,11 @@ def test_each_other_path_of_an_agent_is_seen_once() -> None:
         def begin(self, *_: object, **__: object) -> Answer:
             return Answer()
 
-    seen: list[str] = []
-    service = make_service(Judge(), on_path=lambda: seen.append("another"))
+    surroundings = Surroundings()
+    service = make_service(Judge(), surroundings)
 
     for path in ("/bin", "/bin", "", "/usr/bin:/bin"):
         request = RelayRequest(agent="shelley", event="x", id="1", body=b"", environment={"PATH": path})
         service.handle(request, NO_CALLER)
 
-    assert seen == ["another"] * 2
+    assert surroundings.requests == 2

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from at_once import AtOnce
 from desk import wait
 
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, KILL_TIMEOUT, GracefulShutdown
@@ -33,21 +34,24 @@ class Server:
 
 
 class Fixture:
+    """Stands in for the user interface."""
+
     def __init__(self) -> None:
         self.quit = ShutdownState()
         self.server = Server(self.quit)
         self.waits, self.ended = threading.Event(), threading.Event()
 
     def start(self, grace: float) -> GracefulShutdown:
-        shutdown = GracefulShutdown(
-            self.server,
-            self.quit,
-            grace=grace,
-            on_wait=self.waits.set,
-            on_end=self.ended.set,
-        )
+        shutdown = GracefulShutdown(self.server, self.quit, AtOnce(), grace=grace)
+        shutdown.view = self
         shutdown.start()
         return shutdown
+
+    def show_waiting(self) -> None:
+        self.waits.set()
+
+    def stop_icon(self) -> None:
+        self.ended.set()
 
 
 @pytest.fixture

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from at_once import AtOnce
 from connect.claude_home import TEXT, file, home
 from msgspec.structs import replace
+from viewer import Viewer
 
 from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS, BUILT_IN
 from tray.connect import connectors
 from tray.desktop.menu import MenuAgent
+from tray.engine.catalogs import build_catalog
+from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.installation.agents_menu import AgentsMenu
 from tray.installation.connect_service import ConnectService
@@ -26,19 +29,20 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POS
 __all__ = ["file", "home"]
 
 
-@dataclass
-class Desk:
-    """Stand-in for what opens files and informs, and for the journal; every look is taken at once."""
+class Desk(Viewer):
+    """Stands in for the viewer, the alerts, the menu and the journal."""
 
-    opened: list[Path] = field(default_factory=list)
-    told: list[tuple[str, str]] = field(default_factory=list)
-    drawn: int = 0
-    arrives: bool = True
+    drawn = 0
+    arrives = True
 
-    def at_once(self, work: Callable[[], object]) -> object:
-        return work()
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[tuple[str, str]] = []
 
-    def changed(self) -> None:
+    def inform(self, title: str, text: str) -> None:
+        self.told.append((title, text))
+
+    def show(self) -> None:
         self.drawn += 1
 
     def last_events(self, agents: Iterable[str]) -> dict[str, float]:
@@ -61,10 +65,11 @@ def agents(home: Path, desk: Desk) -> AgentsMenu:
 def new_menu(home: Path, desk: Desk) -> AgentsMenu:
     paths = locate(str(home / "h"))
     paths.prepare()
-    service = ConnectService(paths, desk, desk.opened.append)
-    return AgentsMenu(
-        service, spawn=desk.at_once, changed=desk.changed, inform=lambda title, text: desk.told.append((title, text))
-    )
+    catalog = build_catalog(paths, open_stores(paths, create=True))
+    service = ConnectService(paths, desk, desk, catalog)
+    agents = AgentsMenu(service, AtOnce(), AtOnce(), desk)
+    agents.view = desk
+    return agents
 
 
 def row(agents: AgentsMenu, agent: str = "claude-code") -> MenuAgent:

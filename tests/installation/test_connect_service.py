@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from connect.claude_home import TEXT, file, home
 from connect.sites import Arrived
+from viewer import Viewer
 
+from tray.engine.catalogs import build_catalog
+from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.installation.connect_service import ConnectService
 from tray.paths import locate
@@ -20,27 +23,28 @@ __all__ = ["file", "home"]
 
 
 @pytest.fixture
-def opened() -> list[Path]:
-    return []
+def viewer() -> Viewer:
+    return Viewer()
 
 
 @pytest.fixture
-def service(home: Path, opened: list[Path]) -> ConnectService:
+def service(home: Path, viewer: Viewer) -> ConnectService:
     paths = locate(str(home / "h"))
     paths.prepare()
-    return ConnectService(paths, Arrived({"claude-code": 7.0}), opened.append)
+    catalog = build_catalog(paths, open_stores(paths, create=True))
+    return ConnectService(paths, Arrived({"claude-code": 7.0}), viewer, catalog)
 
 
 def states(service: ConnectService) -> dict[str, tuple[bool, bool, float | None]]:
     return {one.agent: (one.installed, one.connected, one.last_event) for one in service.states()}
 
 
-def test_what_is_shown_is_written_and_taken_back(service: ConnectService, file: Path, opened: list[Path]) -> None:
+def test_what_is_shown_is_written_and_taken_back(service: ConnectService, file: Path, viewer: Viewer) -> None:
     assert states(service)["claude-code"] == (True, False, 7.0)
     assert states(service)["x-code"] == (False, False, None)
 
     preview = service.review("claude-code", connect=True)
-    head, text = opened[0].read_text().split("\n\n", 1)
+    head, text = viewer.opened[0].read_text().split("\n\n", 1)
     assert text == preview.text
     assert head.splitlines()[1] == preview.summary
     assert preview.text.startswith(f"--- {file}\n+++ {file}\n@@")
@@ -54,10 +58,10 @@ def test_what_is_shown_is_written_and_taken_back(service: ConnectService, file: 
 
 
 def test_all_agents_are_shown_with_what_connecting_them_would_write(
-    service: ConnectService, file: Path, opened: list[Path], home: Path
+    service: ConnectService, file: Path, viewer: Viewer, home: Path
 ) -> None:
     service.show()
-    text = opened[0].read_text()
+    text = viewer.opened[0].read_text()
     assert "claude-code: installed, not connected, last event " in text
     assert f"`hooktray connect claude-code` would write this:\n--- {file}\n" in text
     assert "x-code: not found here, not connected, no event yet\n" in text
@@ -65,7 +69,7 @@ def test_all_agents_are_shown_with_what_connecting_them_would_write(
     service.apply(service.preview("claude-code", connect=True))
     service.show()
 
-    text = opened[1].read_text()
+    text = viewer.opened[1].read_text()
     assert "claude-code: installed, 14 events connected" in text
     assert "would write" not in text
 

@@ -16,8 +16,8 @@ from at_once import AtOnce
 from damage import damage_table
 from house import House
 from user_controls import user_controls
+from viewer import Viewer
 
-from tray.desktop.opener import Opener
 from tray.doctor.state_incident import IncidentCause
 from tray.engine.catalogs import build_catalog
 from tray.engine.guards_in_force import note_loss
@@ -36,15 +36,6 @@ from tray.store.ledger import Ledger
 from tray.store.lost_guards import LostGuards
 from tray.store.set_aside import files_set_aside
 from tray.threads import ShutdownState
-
-
-class Viewer(Opener):
-    """Reads what would be opened."""
-
-    text = ""
-
-    def open(self, path: Path) -> None:
-        self.text = path.read_text()
 
 
 class Tray:
@@ -221,7 +212,7 @@ def test_what_happened_is_shown_at_each_start_until_the_user_has_seen_it(house: 
 
     again.lost.show()
 
-    assert "The database was damaged" in again.viewer.text
+    assert "The database was damaged" in again.viewer.opened[-1].read_text()
     assert again.lost.incident is None
     assert again.withdrawn == ["The database was damaged"]
     again.folder.release()

@@ -57,7 +57,7 @@ class UserInterface(Protocol):
 
 
 class TrayCore:
-    """Judges events; any thread and a signal handler may call `quit`. `ui` is set before it listens."""
+    """Judges events; any thread and a signal handler may call `quit`. `attach` is called before it listens."""
 
     ui: UserInterface
 
@@ -81,21 +81,9 @@ class TrayCore:
         self.turn_end = TurnEndDetector(self)
         self.events = EventBus(self.work, self.stores.journal, self.turn_end)
         self._make_engine()
-        service = TrayService(
-            self.engine,
-            lambda request, peer, terminal: self.ui.answer_command(request, peer, terminal),
-            self.agents,
-            self.catalog.search,
-            self._saw_path,
-        )
-        self.server = IpcServer(paths.socket, service)
-        self.shutdown = GracefulShutdown(
-            self.server,
-            self.shutdown_state,
-            grace=grace,
-            on_wait=lambda: self.work.post(lambda: self.ui.show_waiting()),
-            on_end=lambda: self.ui.stop_icon(),
-        )
+        self._service = TrayService(self.engine, self.agents, self.catalog)
+        self.server = IpcServer(paths.socket, self._service)
+        self.shutdown = GracefulShutdown(self.server, self.shutdown_state, self.work, grace=grace)
 
     def _open_stores(self, paths: Paths, folder: StateFolder) -> None:
         """Open the stores, with an empty database if another program altered the ledger."""
@@ -123,6 +111,10 @@ class TrayCore:
         )
         self.engine = build_engine(self.stores, self.events, self.workers, options)
         self.engine.executor()  # no event waits for its import
+
+    def attach(self, ui: UserInterface) -> None:
+        """Set the user interface, which is built around the core."""
+        self.ui = self._service.ui = self.shutdown.view = ui
 
     def listen(self) -> None:
         """Start to accept events, with the settings that only the file has."""
@@ -175,8 +167,3 @@ class TrayCore:
     def _journal_problem(self, text: str) -> None:
         log.warning("journal: %s", text)
         self.work.post(lambda: self.ui.journal_problem(text))
-
-    def _saw_path(self) -> None:
-        """The PATH of an event may have a program that a proposed hook lacks."""
-        if self.catalog.misses_program:
-            self.ui.request_refresh()

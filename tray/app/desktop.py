@@ -30,8 +30,8 @@ from tray.desktop.menu import (
 )
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
+from tray.desktop.opener import Opener
 from tray.desktop.presenter import Presenter
-from tray.doctor.agent_sites import hooks_in_question
 from tray.engine.sentence import tool_text
 from tray.engine.user_questions import UserQuestion
 from tray.installation.agents_menu import AgentsMenu
@@ -66,18 +66,20 @@ def build_desktop(
     ports: DesktopPorts,
     *,
     entries: EntryWatch,
+    opener: Opener,
 ) -> tuple[Presenter, MenuController, AgentsMenu]:
     """What the user sees, and what a click does. What else the menu needs is added to `_services`."""
     agents = AgentsMenu(
-        _connect_service(core, ports),
-        spawn=ports.spawn,
-        changed=lambda: ports.post(presenter.show),
-        inform=lambda title, text: ports.post(lambda: alerts.alerts.inform(title, text)),
-        entries=entries,
+        _connect_service(core, opener),
+        core.work,
+        core.workers,
+        alerts.alerts,
+        entries,
     )
     services = _services(core, controls, alerts, ports, agents)
     recent = core.stores.journal.recent(SHOWN_RECORDS, brief=True)
     presenter = Presenter(controls=controls, catalog=core.catalog, recent=recent, post=ports.post, services=services)
+    agents.view = presenter
     controller = MenuController(
         presenter=presenter,
         controls=controls,
@@ -91,13 +93,13 @@ def build_desktop(
     return presenter, controller, agents
 
 
-def _connect_service(core: TrayCore, ports: DesktopPorts) -> ConnectService:
+def _connect_service(core: TrayCore, opener: Opener) -> ConnectService:
     journal = core.stores.journal
     return ConnectService(
         core.paths,
         journal,
-        ports.open_file,
-        lambda: hooks_in_question(core.catalog),
+        opener,
+        core.catalog,
     )
 
 

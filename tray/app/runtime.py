@@ -5,11 +5,8 @@ from __future__ import annotations
 import faulthandler
 import gc
 import os
-from collections.abc import Callable
 from functools import partial
-from itertools import takewhile
 
-from tray.agents.registry import AGENTS
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.alert_ports import AlertPorts, AlertSettings
 from tray.app.command_answers import CommandAnswers
@@ -25,6 +22,7 @@ from tray.desktop.confirmed_clicks import ConfirmedClicks
 from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import Action
 from tray.desktop.opener import Opener
+from tray.doctor.agents import failed_agents
 from tray.doctor.live import LiveDoctor, runtime_health
 from tray.engine.approval_trials import Trials
 from tray.event_loop import LoopThread, QueueTimer
@@ -32,6 +30,7 @@ from tray.installation import welcome
 from tray.installation.connection_watch import ConnectionWatch
 from tray.installation.lost_state import LostState
 from tray.installation.state_folder import StateFolder
+from tray.installation.terminal_question import echo
 from tray.ipc.health import TrayHealth
 from tray.language import say
 from tray.sessions.call_audit import CallAudit
@@ -54,7 +53,6 @@ class App:
         folder: StateFolder,
         *,
         headless: bool,
-        echo: Callable[[str], None],
         trust: type[ClickTrust],
     ) -> None:
         self._core = core
@@ -62,7 +60,6 @@ class App:
         self._work, self._workers, self._events = core.work, core.workers, core.events
         self._agents, self._relay_files, self._shutdown_state = core.agents, core.relay_files, core.shutdown_state
         self._reviews = core.paths.state / "reviews"
-        self._echo = echo
         self._opener = Opener()
         self._click_trust = trust(self._agents, self._opener)
         self._is_first_start = welcome.create_config(self._paths)
@@ -208,14 +205,14 @@ class App:
             self._alert_controller,
             self._desktop_ports(),
             entries=self._connections.entries,
+            opener=self._opener,
         )
         self._first_start = welcome.FirstStart(
             self._paths,
             agents_menu,
-            echo=self._echo,
-            announce=self._alert_controller.announce,
-            post=self._work.post,
-            show=self._presenter.show,
+            self._alert_controller,
+            self._work,
+            self._presenter,
         )
         self._events.view = self._sessions.view = self._connections.view = self._presenter
         self._refresh.sources = SourceRefresh(
@@ -264,7 +261,7 @@ class App:
             rejected=self._confirmed_clicks.menu_rejected,
         )
         if self._icon.reason:
-            self._echo(self._icon.reason)
+            echo(self._icon.reason)
 
     def run(self) -> None:
         """Listen, then give the main thread to the icon until the tray quits."""
@@ -313,7 +310,7 @@ class App:
     def show_waiting(self) -> None:
         text = say("Quitting: waiting for running hooks. Quit again to end them")
         self._presenter.status_shown("quit", text)
-        self._echo(text)
+        echo(text)
 
     def _begin(self) -> None:
         """Show the present state, and what the user has to read; a step that fails keeps no other from its turn.
@@ -322,7 +319,7 @@ class App:
         """
         steps = (
             self._sessions.load,
-            lambda: self._presenter.attach(self._icon),
+            self._attach_icon,
             self._connections.write_relay_files,
             self._connections.relay.announce_start,
             self._offline_rows.announce_rows,
@@ -331,14 +328,22 @@ class App:
             *((self._first_start.welcome,) if self._is_first_start else ()),
             self._catalog.prune,
             self._stores.journal.prune,
-            lambda: self._stores.sessions.prune(SESSION_DAYS),
+            self._prune_sessions,
             self._connections.check_lines,  # may take a while: what the user has to read does not wait for it
             gc.freeze,  # what exists by now stays: the collector need not scan it again and again
         )
-        run_logged(takewhile(lambda step: not self._shutdown_state.begun, steps), "a step of the start failed")
+        for step in steps:
+            if not self._shutdown_state.begun:
+                run_logged((step,), "a step of the start failed")
+
+    def _attach_icon(self) -> None:
+        self._presenter.attach(self._icon)
+
+    def _prune_sessions(self) -> None:
+        self._stores.sessions.prune(SESSION_DAYS)
 
     def yield_to_other(self, reason: str) -> None:
-        self._echo(reason)
+        echo(reason)
         self._icon.stop()
 
     def _incident_brief(self) -> str:
@@ -375,7 +380,7 @@ class App:
             "problems": [incident.row] if incident else [],
             "changes": [one.row for one in self._connections.entries.changes],
             "unanswered": self._connections.unanswered,
-            "failed_agents": {agent: (one.message, one.hint) for agent, one in AGENTS.failures.copy().items()},
+            "failed_agents": failed_agents(),
             "troubled": sorted(self._failing_hooks()),
         }
         return runtime_health(self._icon, self._core.background_processes, self._stores.journal, more)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Protocol
@@ -29,29 +29,37 @@ from tray.threads import Queue
 MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
 LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 records
 
-AnswerCommand = Callable[[Mapping[str, object], PeerCredentials, CallerTerminal], Mapping[str, object]]
+
+class SearchedCatalog(Protocol):
+    """What the service needs of HookCatalog."""
+
+    @property
+    def search(self) -> SearchPath: ...
+    @property
+    def misses_program(self) -> bool: ...
+
+
+class ServiceInterface(Protocol):
+    """What the service needs of the user interface."""
+
+    def request_refresh(self) -> None: ...
+    def answer_command(
+        self, request: Mapping[str, object], peer: PeerCredentials, terminal: CallerTerminal
+    ) -> Mapping[str, object]: ...
 
 
 class TrayService:
-    """Passes events to the engine; `control` answers the requests of our own commands.
+    """Passes events to the engine, and the requests of our own commands to `ui`, which is set before it serves any.
 
-    From each event `agents` learns which process is an agent, and `search` its PATH; `on_path` is called when that
-    changes.
+    From each event `agents` learns which process is an agent, and the search of `catalog` its PATH.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        control: AnswerCommand,
-        agents: KnownAgents,
-        search: SearchPath,
-        on_path: Callable[[], object],
-    ) -> None:
+    ui: ServiceInterface
+
+    def __init__(self, engine: Engine, agents: KnownAgents, catalog: SearchedCatalog) -> None:
         self._agents = agents
-        self._search = search
-        self._on_path = on_path
+        self._catalog, self._search = catalog, catalog.search
         self._engine = engine
-        self.control = control
 
     @staticmethod
     @lru_cache(SPEC_CACHE_SIZE)  # by the names: the look-up of an EventSpec takes longer than this sum
@@ -66,9 +74,14 @@ class TrayService:
         if request.parent not in self._agents.parents:
             self._agents.record(request.parent, request.pid)
         path = request.environment.get("PATH", "")
-        if path != self._search.event_path and self._search.saw_event(path):
-            self._on_path()
+        if path != self._search.event_path and self._search.saw_event(path) and self._catalog.misses_program:
+            self.ui.request_refresh()  # the PATH of an event may have a program that a proposed hook lacks
         return self._engine.begin(request, caller)
+
+    def control(
+        self, request: Mapping[str, object], peer: PeerCredentials, terminal: CallerTerminal
+    ) -> Mapping[str, object]:
+        return self.ui.answer_command(request, peer, terminal)
 
     def busy_answer(self, request: RelayRequest) -> Answer:
         return self._engine.answer_busy(request)

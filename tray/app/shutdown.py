@@ -8,21 +8,26 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import logging
-import queue
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Protocol
 
-from tray.threads import ShutdownState, run_logged
+from tray.threads import Queue, ShutdownState, run_logged
 
 GRACE = 10.0  # seconds that hooks may take to finish when an agent waits for their answer
 KILL_TIMEOUT = 3.0  # seconds until the process trees of all other hooks are gone
 CLOSE_TIMEOUT = 12.0  # seconds that everything else may take
 POLL_INTERVAL = 0.02  # seconds between two checks whether something still runs
+
+if sys.platform == "win32":
+    SIGNALS = (signal.SIGTERM, signal.SIGINT)
+else:
+    SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 log = logging.getLogger(__name__)
 
@@ -36,26 +41,31 @@ class StoppableServer(Protocol):
     def close(self, timeout: float) -> None: ...
 
 
+class ShutdownView(Protocol):
+    """The user interface, on the thread of the queue; `stop_icon` is called from any thread."""
+
+    def show_waiting(self) -> None:
+        """Hooks still run."""
+
+    def stop_icon(self) -> None:
+        """No hook runs any more."""
+
+
 class GracefulShutdown:
     """`request` from anywhere, also from a signal handler; after a second request, hooks end at once.
 
-    It works on a thread of its own, so that the icon goes on meanwhile. It calls `on_wait` when hooks
-    still run, and `on_end` when none does any more.
+    It works on a thread of its own, so that the icon goes on meanwhile. `view` is set before it is started.
     """
 
+    view: ShutdownView
+
     def __init__(
-        self,
-        listener: StoppableServer,
-        shutdown_state: ShutdownState,
-        *,
-        grace: float = GRACE,
-        on_wait: Callable[[], object],
-        on_end: Callable[[], object],
+        self, listener: StoppableServer, shutdown_state: ShutdownState, queue: Queue, *, grace: float = GRACE
     ) -> None:
         self._listener, self._shutdown_state, self._grace = listener, shutdown_state, grace
-        self._on_wait, self._on_end = on_wait, on_end
+        self._queue = queue
         # A queue of C code: a signal handler that interrupts itself would wait for ever for the lock of an Event.
-        self._requests: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._requests: SimpleQueue[None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="quit", daemon=True)
 
     def start(self) -> None:
@@ -68,6 +78,19 @@ class GracefulShutdown:
         """Wait until it has ended; call `request` first."""
         self._thread.join()
 
+    @contextlib.contextmanager
+    def on_signals(self) -> Iterator[None]:
+        """Meanwhile signals end the tray in order, also when its terminal is closed."""
+        before = {number: signal.signal(number, self._signalled) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _signalled(self, number: int, frame: FrameType | None) -> None:
+        self.request()
+
     def _run(self) -> None:
         self._requests.get()
         try:
@@ -75,7 +98,7 @@ class GracefulShutdown:
         finally:
             # A tray that hangs from here on dumps its threads to stderr and exits: a quit always ends it.
             faulthandler.dump_traceback_later(CLOSE_TIMEOUT, exit=True)
-            self._on_end()
+            self.view.stop_icon()
 
     def _drain(self) -> None:
         """First by themselves, then by force; a connection is closed only after the processes behind it are gone."""
@@ -84,7 +107,7 @@ class GracefulShutdown:
         self._listener.stop_accepting()
         if self._listener.is_busy:
             log.info("quitting: hooks that an agent waits for have %g s to finish", self._grace)
-            self._on_wait()
+            self._queue.post(self.view.show_waiting)
         while self._listener.is_busy and time.monotonic() < until and not self._requested_again():
             pass
         if self._listener.is_busy:
@@ -93,28 +116,7 @@ class GracefulShutdown:
         self._listener.close(KILL_TIMEOUT)
 
     def _requested_again(self) -> bool:
-        with contextlib.suppress(queue.Empty):
+        with contextlib.suppress(Empty):
             self._requests.get(timeout=POLL_INTERVAL)
             return True
         return False
-
-
-if sys.platform == "win32":
-    SIGNALS = (signal.SIGTERM, signal.SIGINT)
-else:
-    SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-
-
-@contextlib.contextmanager
-def stop_on_signal(stop: Callable[[], None]) -> Iterator[None]:
-    """They end the tray in order, also when its terminal is closed."""
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        stop()
-
-    before = {number: signal.signal(number, handle) for number in SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -8,15 +8,15 @@ import logging.handlers
 import os
 import sys
 import threading
-from collections.abc import Callable
 
 from tray.app.core import TrayCore
 from tray.app.runtime import App
-from tray.app.shutdown import GRACE, stop_on_signal
+from tray.app.shutdown import GRACE
 from tray.approvals.callers.click_trust import ClickTrust
 from tray.execution.hook_process import raise_limit
 from tray.execution.orphans import become_subreaper
 from tray.installation.state_folder import AnotherTrayError, StateFolder
+from tray.installation.terminal_question import echo
 from tray.paths import Paths, drop_foreign_runtime
 from tray.threads import end_without_memory
 
@@ -30,15 +30,14 @@ def start(paths: Paths, *, headless: bool) -> int:
     paths.prepare()
     _log_to(paths)
     if ignored := drop_foreign_runtime(os.environ):
-        _echo(ignored)
-    return run(paths, headless=headless, echo=_echo)
+        echo(ignored)
+    return run(paths, headless=headless)
 
 
 def run(
     paths: Paths,
     *,
     headless: bool = False,
-    echo: Callable[[str], None] = print,
     trust: type[ClickTrust] | None = None,
     grace: float | None = None,
 ) -> int:
@@ -55,8 +54,8 @@ def run(
         become_subreaper()
         raise_limit()
         core = TrayCore(paths, folder, grace=GRACE if grace is None else grace)
-        with stop_on_signal(core.quit):  # a second signal must not cut `close` short
-            app = _build(core, folder, headless=headless, echo=echo, trust=trust)
+        with core.shutdown.on_signals():  # a second signal must not cut `close` short
+            app = _build(core, folder, headless=headless, trust=trust)
             with contextlib.closing(app):
                 app.run()
     except AnotherTrayError:
@@ -66,27 +65,15 @@ def run(
     return 0
 
 
-def _build(
-    core: TrayCore,
-    folder: StateFolder,
-    *,
-    headless: bool,
-    echo: Callable[[str], None],
-    trust: type[ClickTrust] | None,
-) -> App:
+def _build(core: TrayCore, folder: StateFolder, *, headless: bool, trust: type[ClickTrust] | None) -> App:
     """The user interface around the core."""
     try:
-        app = App(core, folder, headless=headless, echo=echo, trust=trust or ClickTrust)
+        app = App(core, folder, headless=headless, trust=trust or ClickTrust)
     except BaseException:
         core.abort()
         raise
-    core.ui = app
+    core.attach(app)
     return app
-
-
-def _echo(text: str) -> None:
-    with contextlib.suppress(OSError):  # the terminal is closed: the tray runs all the same
-        print(text, flush=True)
 
 
 def _log_to(paths: Paths) -> None:

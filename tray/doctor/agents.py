@@ -29,6 +29,11 @@ def check(context: CheckContext) -> Iterator[Finding]:
         yield Finding(cause=Cause.AGENTS_NONE, name="agents")
 
 
+def failed_agents() -> dict[str, tuple[str, str]]:
+    """Returns the first failure of each agent of a package in this process, and the remedy."""
+    return {agent: (one.message, one.hint) for agent, one in AGENTS.failures.copy().items()}
+
+
 def _packages(tray: TrayHealth) -> Iterator[Finding]:
     for agent, package in AGENTS.packages.items():
         values = {"agent": AGENTS[agent].name, "package": package}
@@ -37,8 +42,7 @@ def _packages(tray: TrayHealth) -> Iterator[Finding]:
         yield Finding(
             cause=Cause.AGENT_BROKEN_PACKAGE, name=one.agent, values={"text": one.text, "remedy": one.remedy}
         )
-    here = {agent: (one.message, one.hint) for agent, one in AGENTS.failures.items()}
-    for agent, (text, remedy) in {**tray.get("failed_agents", {}), **here}.items():
+    for agent, (text, remedy) in {**tray.get("failed_agents", {}), **failed_agents()}.items():
         yield Finding(cause=Cause.AGENT_BROKEN_PACKAGE, name=agent, values={"text": text, "remedy": remedy})
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from functools import partial
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -16,6 +18,8 @@ from tray.errors import HooktrayError
 from tray.installation.connect_service import ConnectPreview, ConnectService
 from tray.installation.entry_watch import EntryWatch
 from tray.language import say
+from tray.sessions.session_focus import Informer
+from tray.threads import Queue, Workers
 
 CHANNEL = "tray"
 MAX_AGE = 60.0  # seconds after which the states are read again, where the menu's opening is not reported
@@ -23,25 +27,31 @@ MAX_AGE = 60.0  # seconds after which the states are read again, where the menu'
 log = logging.getLogger(__name__)
 
 
+class AgentsView(Protocol):
+    """The menu, which shows the agents."""
+
+    def show(self) -> None: ...
+
+
 class AgentsMenu:
     """A refresh reads the agents' files and starts a process, so it runs on a thread of its own.
 
-    All else is called on the presenter's thread, as is what `changed` and `inform` lead to.
+    All else is called on the presenter's thread, which is that of the queue. `view` is set before it runs anything.
     """
+
+    view: AgentsView
 
     def __init__(
         self,
         connecting: ConnectService,
-        *,
-        spawn: Callable[[Callable[[], object]], object],
-        changed: Callable[[], object],
-        inform: Callable[[str, str], object],
+        queue: Queue,
+        workers: Workers,
+        alerts: Informer,
         entries: EntryWatch | None = None,
     ) -> None:
         self._connecting = connecting
-        self._spawn = spawn
-        self._changed = changed
-        self._inform = inform
+        self._queue, self._workers = queue, workers
+        self._alerts = alerts
         self._entries = entries
         self._statuses: tuple[AgentStatus, ...] = ()
         self._probed: dict[str, AgentStatus] = {}
@@ -63,7 +73,7 @@ class AgentsMenu:
         if self._is_refreshing:
             return
         self._is_refreshing, self._refreshed = True, time.monotonic()
-        if self._spawn(self._load) is False:  # too much is going on
+        if not self._workers.spawn(self._load):  # too much is going on
             self._is_refreshing = False
 
     def review(self, agent: str, *, connect: bool) -> None:
@@ -118,7 +128,7 @@ class AgentsMenu:
             self._previews[preview.agent, preview.connect] = preview
 
     def probe(self, agent: str) -> None:
-        self._spawn(lambda: self._probe(agent))
+        self._workers.spawn(partial(self._probe, agent))
 
     def put_back(self, agent: str) -> str:
         self._forget(agent)
@@ -142,7 +152,7 @@ class AgentsMenu:
         finally:
             self._is_refreshing = False
         if (self._statuses, self._previews) != before:
-            self._changed()
+            self._queue.post(self.view.show)
 
     def _read(self) -> None:
         """The state of each agent, and what connecting or disconnecting it would write."""
@@ -157,15 +167,17 @@ class AgentsMenu:
         self._statuses, self._previews = statuses, previews
 
     def _probe(self, agent: str) -> None:
-        one = self._connecting.probe(agent)
-        self._probed[agent] = one
-        name = AGENTS[agent].name
+        self._queue.post(partial(self._show_probe, self._connecting.probe(agent)))
+
+    def _show_probe(self, one: AgentStatus) -> None:
+        self._probed[one.agent] = one
+        name = AGENTS[one.agent].name
         if one.firing:
-            self._inform("", say("{agent} is firing: its own line brought an event here", agent=name))
+            self._alerts.inform("", say("{agent} is firing: its own line brought an event here", agent=name))
         else:
             advice = "; ".join(filter(None, (one.problem, *one.advice)))
-            self._inform(say("{agent} is not firing", agent=name), advice)
-        self._changed()
+            self._alerts.inform(say("{agent} is not firing", agent=name), advice)
+        self.view.show()
 
     def _row(self, one: AgentStatus) -> MenuAgent:
         probed = self._probed.get(one.agent)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -12,15 +11,16 @@ from msgspec.structs import replace
 
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
+from tray.approvals.catalog import HookCatalog
 from tray.connect import apply_connect, apply_disconnect, connectors, forget
 from tray.connect.hook_import import import_reminder
 from tray.connect.summary import summary
-from tray.doctor.agent_sites import site
+from tray.desktop.opener import Opener
+from tray.doctor.agent_sites import hooks_in_question, site
 from tray.doctor.agent_status import AgentStatus, Arrivals, agent_statuses, check_line, probed_status
 from tray.edit.diff import diff
 from tray.installation import installed_relay
 from tray.language import say
-from tray.model.hook import Hook
 from tray.paths import Paths
 from tray.text import printable
 
@@ -54,14 +54,13 @@ class ConnectService:
         self,
         paths: Paths,
         journal: Arrivals,
-        open_file: Callable[[Path], None],
-        hooks: Callable[[], Iterable[Hook]] = tuple,
+        opener: Opener,
+        catalog: HookCatalog,
     ) -> None:
-        """`hooks` are those whose events the agents have to report."""
-        self._hooks = hooks
+        self._catalog = catalog
         self._paths = paths
         self._journal = journal
-        self._open_file = open_file
+        self._opener = opener
 
     def states(self) -> list[AgentStatus]:
         return agent_statuses(self._site(), self._journal)
@@ -126,14 +125,10 @@ class ConnectService:
             installed_relay.update_after_disconnect(self._paths)
 
     def _open(self, name: str, text: str) -> None:
-        folder = self._paths.state / "reviews"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        path = folder / f"{name}.txt"
-        path.write_text(text, encoding="utf-8")
-        self._open_file(path)
+        self._opener.open_text(self._paths.state / "reviews" / f"{name}.txt", text)
 
     def _site(self) -> Site:
-        return site(self._paths, Path.home(), hooks=self._hooks())
+        return site(self._paths, Path.home(), hooks=hooks_in_question(self._catalog))
 
 
 def _head(preview: ConnectPreview) -> str:

@@ -253,11 +253,8 @@ def _replace_table(paths: Paths, text: str, database: Database, *, only_installe
     altered by another program.
     """
 
-    def write() -> bool:
-        return _write(paths.relay_table, text.encode(), 0o600)
-
     if saved_rows(database).get(TABLE) == text and file_content(paths.relay_table) == text.encode():
-        return write()  # its mode may be another
+        return _write_table(paths, text)  # its mode may be another
     try:
         with database.write() as connection:
             if only_installed and not is_installed(paths, database):
@@ -265,11 +262,15 @@ def _replace_table(paths: Paths, text: str, database: Database, *, only_installe
                 return False
             _make_folder(paths)
             connection.execute(SAVE, (TABLE, text))
-            return write()
+            return _write_table(paths, text)
     except StoreError as error:
         _warn_unrecorded(TABLE, error)
         _make_folder(paths)
-        return write()
+        return _write_table(paths, text)
+
+
+def _write_table(paths: Paths, text: str) -> bool:
+    return _write(paths.relay_table, text.encode(), 0o600)
 
 
 def _set_aside(path: Path) -> None:

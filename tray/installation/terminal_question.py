@@ -8,7 +8,8 @@ import select
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 from tray.approvals.callers.origin import find_origin
 from tray.connect.summary import is_confirmed
@@ -20,11 +21,17 @@ from tray.threads import start_thread
 LINE = 4096  # bytes: the longest line that a terminal hands over
 
 
-class TerminalQuestion:
-    """`connect` gets the digests of what was summed up, once the user answered yes."""
+class AgentConnector(Protocol):
+    """Connects the agents with these digests of their previews. Called from the thread of the question."""
 
-    def __init__(self, connect: Callable[[Sequence[str]], object]) -> None:
-        self._connect = connect
+    def connect_all(self, digests: Sequence[str]) -> None: ...
+
+
+class TerminalQuestion:
+    """`connector` gets the digests of what was summed up, once the user answered yes."""
+
+    def __init__(self, connector: AgentConnector) -> None:
+        self._connector = connector
         self._closed, self._close = os.pipe()
         self._thread = threading.Thread(target=self._run, name="terminal question", daemon=True)
         self._found: tuple[MenuAgent, ...] = ()
@@ -45,24 +52,24 @@ class TerminalQuestion:
     def _run(self) -> None:
         previews = {one.agent: one.connect for one in self._found if one.connect}
         for agent, preview in previews.items():
-            _print(f"{agent}: {printable(preview.summary)}\n")
+            echo(f"{agent}: {printable(preview.summary)}")
 
         def show() -> None:
             for preview in previews.values():
-                _print(preview.difference)
+                echo(preview.difference, end="")
 
         try:
             is_yes = is_confirmed(f"Connect {', '.join(previews)}", self._read_line, show)
         except EOFError:
             return  # the menu and the page ask, too
         if is_yes:
-            self._connect([preview.digest for preview in previews.values()])
+            self._connector.connect_all([preview.digest for preview in previews.values()])
         else:
-            _print("Nothing was written.\n")
+            echo("Nothing was written.")
 
     def _read_line(self, question: str) -> str:
         """EOFError when the terminal gives no answer any more, or the question was withdrawn."""
-        _print(question)
+        echo(question, end="")
         if line := self._line():
             return line
         raise EOFError
@@ -92,6 +99,7 @@ def _can_read() -> bool:
         return True
 
 
-def _print(text: str) -> None:
+def echo(text: str, end: str = "\n") -> None:
+    """Print it at the terminal of the tray."""
     with contextlib.suppress(OSError):  # the terminal is closed: the tray runs all the same
-        print(text, end="", flush=True)
+        print(text, end=end, flush=True)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from tray.desktop.menu import MenuAgent
 from tray.errors import HooktrayError
-from tray.installation.agents_menu import AgentsMenu
-from tray.installation.terminal_question import TerminalQuestion
+from tray.installation.agents_menu import AgentsMenu, AgentsView
+from tray.installation.terminal_question import TerminalQuestion, echo
 from tray.language import say
 from tray.notify.alert import ALL_AGENTS, Alert, Button
 from tray.notify.policy import information
 from tray.paths import Paths
 from tray.sources import configuration
+from tray.threads import Queue
 
 MARK = "welcomed"  # in the state folder
 SOUND = "chime"
@@ -32,39 +35,41 @@ def create_config(paths: Paths) -> bool:
     return True
 
 
+class WelcomeAnnouncer(Protocol):
+    """What this needs of AlertController."""
+
+    def announce(self, alert: Alert) -> None: ...
+
+
 class FirstStart:
-    """Welcomes the user; connects agents, on the thread that `post` leads to, if a person agrees at the terminal."""
+    """Welcomes the user; connects agents, on the thread of the queue, if a person agrees at the terminal."""
 
     def __init__(
-        self,
-        paths: Paths,
-        agents: AgentsMenu,
-        *,
-        echo: Callable[[str], None],
-        announce: Callable[[Alert], None],
-        post: Callable[[Callable[[], None]], None],
-        show: Callable[[], None],
+        self, paths: Paths, agents: AgentsMenu, alerts: WelcomeAnnouncer, queue: Queue, view: AgentsView
     ) -> None:
         self._paths, self._agents = paths, agents
-        self._echo, self._announce, self._show = echo, announce, show
-        self._question = TerminalQuestion(lambda digests: post(lambda: self._connect_all(digests)))
+        self._alerts, self._queue, self._view = alerts, queue, view
+        self._question = TerminalQuestion(self)
 
     def welcome(self) -> None:
         found = self._agents.read_offered()
-        self._echo(text(self._paths, [one.agent for one in found]))
-        self._announce(alert(found))
+        echo(text(self._paths, [one.agent for one in found]))
+        self._alerts.announce(alert(found))
         self._question.ask(found)
 
     def close(self) -> None:
         self._question.close()
 
+    def connect_all(self, digests: Sequence[str]) -> None:
+        """Connect the agents that a person chose at the terminal. Called from any thread."""
+        self._queue.post(partial(self._connect_all, digests))
+
     def _connect_all(self, digests: Sequence[str]) -> None:
-        """Connect the agents that a person chose at the terminal."""
         try:
-            self._echo(self._agents.connect_all(digests))
+            echo(self._agents.connect_all(digests))
         except HooktrayError as error:
-            self._echo(f"hooktray: {error}")
-        self._show()
+            echo(f"hooktray: {error}")
+        self._view.show()
 
 
 def alert(found: Sequence[MenuAgent]) -> Alert:
