@@ -56,6 +56,19 @@ class Forgetful(Values):
         """Nothing is kept."""
 
 
+class Login(Autostart, frozen=True, kw_only=True):
+    """The entries of a Hooktray that is started by these words."""
+
+    argv: tuple[str, ...]
+
+    def command(self) -> tuple[str, ...]:
+        return self.argv
+
+
+def login(entries: tuple[LoginEntry, ...], argv: tuple[str, ...] = ARGV) -> Login:
+    return Login(entries, locate("/h"), argv=argv)
+
+
 def entry_of(environment: dict[str, str], platform: str) -> LoginEntry:
     """The only entry where no service manager listens for the tray."""
     (entry,) = login_entries(Path("/s/tray.sock"), environment, None, platform)
@@ -70,7 +83,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> LoginEntry:
 
 
 def test_it_is_off_until_it_is_turned_on_and_off_again(place: LoginEntry) -> None:
-    ours = Autostart((place,), lambda: ARGV)
+    ours = login((place,))
     seen = [ours.state()]
 
     for on in (True, True, False, False):
@@ -82,8 +95,8 @@ def test_it_is_off_until_it_is_turned_on_and_off_again(place: LoginEntry) -> Non
 
 
 def test_an_entry_of_another_hooktray_is_no_on_and_is_replaced(place: LoginEntry) -> None:
-    Autostart((place,), lambda: ("/elsewhere/hooktray", "run")).turn(True)
-    ours = Autostart((place,), lambda: ARGV)
+    login((place,), ("/elsewhere/hooktray", "run")).turn(True)
+    ours = login((place,))
 
     assert (ours.state(), ours.is_on()) == (LoginState.OTHER, False)
     ours.turn(True)
@@ -99,24 +112,24 @@ def test_a_file_of_others_is_left_alone(tmp_path: Path, platform: str) -> None:
 
     for on in (True, False):
         with pytest.raises(HooktrayError, match="not from Hooktray"):
-            Autostart((place,), lambda: ARGV).turn(on)
+            login((place,)).turn(on)
     assert place.path.read_text() == "[Desktop Entry]\nName=Hooktray, by hand\n"
 
 
 def test_what_cannot_be_read_back_is_not_claimed() -> None:
     with pytest.raises(HooktrayError, match="could not be set"):
-        Autostart((RunValue(Forgetful()),), lambda: ARGV).turn(True)
+        login((RunValue(Forgetful()),)).turn(True)
 
 
 def test_a_folder_that_cannot_be_written_is_said_with_its_place(tmp_path: Path) -> None:
     (tmp_path / ".config").write_text("a file")
 
     with pytest.raises(HooktrayError, match=r"hooktray\.desktop: start at login could not be set: Not a directory"):
-        Autostart((entry_of({"HOME": str(tmp_path)}, "linux"),), lambda: ARGV).turn(True)
+        login((entry_of({"HOME": str(tmp_path)}, "linux"),)).turn(True)
 
 
 def test_on_macos_it_is_a_property_list(tmp_path: Path) -> None:
-    Autostart((entry_of({"HOME": str(tmp_path)}, "darwin"),), lambda: ARGV).turn(True)
+    login((entry_of({"HOME": str(tmp_path)}, "darwin"),)).turn(True)
 
     words = plistlib.loads((tmp_path / "Library" / "LaunchAgents" / f"{LABEL}.plist").read_bytes())
     assert (words["Label"], words["ProgramArguments"], words["RunAtLoad"]) == (LABEL, list(ARGV), True)
@@ -125,7 +138,7 @@ def test_on_macos_it_is_a_property_list(tmp_path: Path) -> None:
 def test_on_windows_it_is_one_value_of_the_run_key() -> None:
     values = Values()
 
-    Autostart((RunValue(values),), lambda: (r"C:\a b\pythonw.exe", "-m", "tray", "run")).turn(True)
+    login((RunValue(values),), (r"C:\a b\pythonw.exe", "-m", "tray", "run")).turn(True)
 
     assert values.values == {"OneDrive": "x", "Hooktray": r'"C:\a b\pythonw.exe" -m tray run'}
 

@@ -28,9 +28,11 @@ def autostart(
         raise HooktrayError(
             say("`{word}` is neither on, off nor status", word=wanted), hint="write on, off or status"
         )
-    entries = login(paths, is_running=lambda: tray_health(paths) is not None)
-    if wanted != "status":
-        entries.turn(wanted == "on")
+    entries = login(paths)
+    if wanted == "on":
+        entries.turn(True, is_running=tray_health(paths) is not None)
+    elif wanted == "off":
+        entries.turn(False)
     state = entries.state().value
     socket = state == "on" and entries.manager is not None
     if as_json:

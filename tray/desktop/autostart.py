@@ -10,8 +10,7 @@ import os
 import plistlib
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -61,9 +60,8 @@ class Autostart(msgspec.Struct, frozen=True):
     """The entries of this Hooktray: that of the desktop and, with systemd, the units that wait for an event."""
 
     entries: tuple[LoginEntry, ...]
-    command: Callable[[], tuple[str, ...]]  # called when it is needed: it looks for our packages
+    paths: Paths
     manager: UserManager | None = None
-    is_running: Callable[[], bool] = lambda: True
 
     @property
     def where(self) -> str:
@@ -76,14 +74,21 @@ class Autostart(msgspec.Struct, frozen=True):
         wanted = [entry.text(self.command()) for entry in self.entries]
         return LoginState.ON if found == wanted else LoginState.OTHER
 
+    def command(self) -> tuple[str, ...]:
+        """The command of the entries. It looks for our packages, so it is called only when it is needed."""
+        return command(self.paths)
+
     def is_on(self) -> bool:
         try:
             return self.state() is LoginState.ON
         except HooktrayError:  # the menu is drawn all the same
             return False
 
-    def turn(self, on: bool) -> None:
-        """Write the entries or remove them, then read them back; raises HooktrayError when that failed."""
+    def turn(self, on: bool, *, is_running: bool = True) -> None:
+        """Write the entries or remove them, then read them back; raises HooktrayError when that failed.
+
+        `is_running` says whether a tray runs already: it has the socket that systemd would listen at.
+        """
         for entry in self.entries:
             found = self._read(entry)
             if found is not None and entry.mark not in found:
@@ -96,7 +101,7 @@ class Autostart(msgspec.Struct, frozen=True):
         for entry in self.entries:
             self._turn(entry, on)
         if self.manager is not None and on:
-            self.manager.enable(start=not self.is_running())
+            self.manager.enable(start=not is_running)
         elif self.manager is not None:
             self.manager.reload()
 
@@ -127,15 +132,17 @@ def _failed(entry: LoginEntry, error: OSError | None) -> HooktrayError:
 
 
 class LoginFile(msgspec.Struct, frozen=True):
-    """An entry that is a file of its own."""
+    """An entry that is a file of its own. This one is a Desktop Entry; subclasses write other kinds of files."""
 
     path: Path
-    text: Callable[[Sequence[str]], str]
-    mark: str  # is in what we write, and in nothing else
+    mark: str = MARK  # is in what we write, and in nothing else
 
     @property
     def where(self) -> str:
         return str(self.path)
+
+    def text(self, argv: Sequence[str]) -> str:
+        return desktop_file(argv)
 
     def read(self) -> str | None:
         try:
@@ -149,6 +156,38 @@ class LoginFile(msgspec.Struct, frozen=True):
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
+
+
+class RestartingFile(LoginFile, frozen=True):
+    """A Desktop Entry that restarts the service of systemd, and starts the tray itself where that fails."""
+
+    def text(self, argv: Sequence[str]) -> str:
+        return desktop_file(("/bin/sh", "-c", systemd.START + 'exec "$@"', "sh", *argv))
+
+
+class ServiceUnit(LoginFile, frozen=True):
+    """The unit by which systemd starts the tray."""
+
+    def text(self, argv: Sequence[str]) -> str:
+        return systemd.service_unit(argv)
+
+
+class SocketUnit(LoginFile, frozen=True, kw_only=True):
+    """The unit by which systemd listens at the tray's socket."""
+
+    socket: Path
+
+    def text(self, argv: Sequence[str]) -> str:
+        return systemd.socket_unit(self.socket)
+
+
+class LaunchAgent(LoginFile, frozen=True, kw_only=True):
+    """A property list for launchd."""
+
+    socket: Path
+
+    def text(self, argv: Sequence[str]) -> str:
+        return launch_agent(argv, self.socket)
 
 
 class Registry(Protocol):
@@ -210,12 +249,10 @@ def launch_agent(argv: Sequence[str], path: Path) -> str:
     return plistlib.dumps(words).decode()
 
 
-def autostart(
-    paths: Paths, environment: Mapping[str, str] = os.environ, *, is_running: Callable[[], bool] = lambda: True
-) -> Autostart:
+def autostart(paths: Paths, environment: Mapping[str, str] = os.environ) -> Autostart:
     """The entries for this system."""
     manager = service_manager(paths, environment)
-    return Autostart(login_entries(paths.socket, environment, manager), lambda: command(paths), manager, is_running)
+    return Autostart(login_entries(paths.socket, environment, manager), paths, manager)
 
 
 def service_manager(paths: Paths, environment: Mapping[str, str] = os.environ) -> UserManager | None:
@@ -238,14 +275,14 @@ def login_entries(
         return (RunValue(RunKey()),)
     if platform == "darwin":
         plist = Path(environment.get("HOME") or Path.home()) / "Library" / "LaunchAgents" / f"{LABEL}.plist"
-        return (LoginFile(plist, partial(launch_agent, path=path), LABEL),)
+        return (LaunchAgent(plist, LABEL, socket=path),)
     file = _config_folder(environment) / "autostart" / FILE
     if manager is None:
-        return (LoginFile(file, desktop_file, MARK),)
+        return (LoginFile(file),)
     return (
-        LoginFile(file, lambda argv: desktop_file(("/bin/sh", "-c", systemd.START + 'exec "$@"', "sh", *argv)), MARK),
-        LoginFile(manager.folder / systemd.SERVICE, systemd.service_unit, systemd.MARK),
-        LoginFile(manager.folder / systemd.SOCKET, lambda argv: systemd.socket_unit(path), systemd.MARK),
+        RestartingFile(file),
+        ServiceUnit(manager.folder / systemd.SERVICE, systemd.MARK),
+        SocketUnit(manager.folder / systemd.SOCKET, systemd.MARK, socket=path),
     )
 
 
