@@ -126,7 +126,10 @@ def test_where_logind_says_that_nobody_is_there_that_counts(tmp_path: Path, monk
 
 @every("problem", [RuntimeError("a library"), KeyError("IdleHint"), ValueError("an answer"), OSError("a socket")])
 def test_a_desktop_that_fails_proves_nothing(problem: Exception) -> None:
-    def fail() -> float | None:
-        raise problem
+    class FailingWatch:
+        """Stand-in for the watch of a compositor that fails."""
 
-    assert presence.attention(Place(window="7"), 1.0, {}, fail) == ELSEWHERE
+        def seconds(self) -> float | None:
+            raise problem
+
+    assert presence.attention(Place(window="7"), 1.0, {}, FailingWatch()) == ELSEWHERE

@@ -29,12 +29,13 @@ class MenuChange(msgspec.Struct, frozen=True):
     parents: tuple[int, ...] = ()
 
 
-class MenuTable(msgspec.Struct):
+class MenuTable:
     """Numbers for item ids. An item keeps its number while it is shown; no number is ever given twice."""
 
-    rows: dict[int, MenuRow] = msgspec.field(default_factory=lambda: {ROOT: MenuRow({"children-display": "submenu"})})
-    _numbers: dict[str, int] = {}
-    _fresh: count[int] = msgspec.field(default_factory=lambda: count(1))
+    def __init__(self) -> None:
+        self.rows = {ROOT: MenuRow({"children-display": "submenu"})}
+        self._numbers: dict[str, int] = {}
+        self._fresh = count(1)
 
     def update(self, items: Iterable[Item]) -> MenuChange:
         """Take over the new menu; returns what changed."""

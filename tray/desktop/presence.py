@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import ctypes.util
+import enum
 import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -33,6 +35,22 @@ FOCUSED_PIDS: tuple[Callable[[Mapping[str, str]], int | None], ...] = (
     kwin.focused_pid,
 )
 
+
+class IdleSource(enum.Enum):
+    """Where a Linux desktop keeps the seconds without a key, in the order in which they are asked for."""
+
+    X11 = enum.auto()
+    MUTTER = enum.auto()
+    COMPOSITOR = enum.auto()
+    LOGIND = enum.auto()
+
+
+class IdleTime(Protocol):
+    """What is asked of an IdleWatch: the seconds without a key, as KWin, sway and others on Wayland report them."""
+
+    def seconds(self) -> float | None: ...
+
+
 LOGIND = "org.freedesktop.login1"
 
 log = logging.getLogger(__name__)
@@ -42,14 +60,14 @@ def attention(
     place: Place,
     away_after: float,
     environment: Mapping[str, str] = os.environ,
-    watched: Callable[[], float | None] = lambda: None,
+    idle_watch: IdleTime | None = None,
 ) -> Attention:
-    """`away_after`: seconds without a key after which the user is away; 0 = never. `watched`: an IdleWatch's seconds.
+    """`away_after`: seconds without a key after which the user is away; 0 = never.
 
     It does not raise the errors that desktops are known to raise.
     """
     try:
-        idle = idle_seconds(environment, watched)
+        idle = idle_seconds(environment, idle_watch)
         locked = is_locked(environment)
         is_away = locked or (0 < away_after <= (idle if idle is not None else 0.0))
         if is_away or place == Place() or (idle is not None and idle >= ACTIVE):
@@ -112,31 +130,34 @@ def _on_x11(place: Place, environment: Mapping[str, str]) -> bool | None:
     return x11.has_window(replace(place, display=""), window, environment) if ours else ours
 
 
-def idle_seconds(environment: Mapping[str, str], watched: Callable[[], float | None] = lambda: None) -> float | None:
+def idle_seconds(environment: Mapping[str, str], idle_watch: IdleTime | None = None) -> float | None:
     """Seconds since the last use of keyboard or pointer; None when it is not known."""
-    for ask in _idle_sources(environment, watched):
+    if sys.platform == "win32":
+        return _windows_idle()
+    if sys.platform == "darwin":
+        return _apple_idle()
+    for source in IdleSource:
         with contextlib.suppress(FocusError, session_bus.BusCallError):
-            found = ask()
+            found = _idle(source, environment, idle_watch)
             if found is not None:
                 return found
     return None
 
 
-def _idle_sources(
-    environment: Mapping[str, str], watched: Callable[[], float | None]
-) -> Iterator[Callable[[], float | None]]:
-    if sys.platform == "linux":
-        from tray.desktop.focus import x11
+def _idle(source: IdleSource, environment: Mapping[str, str], idle_watch: IdleTime | None) -> float | None:
+    if sys.platform != "linux":
+        return None
+    match source:
+        case IdleSource.X11:
+            from tray.desktop.focus import x11
 
-        yield lambda: x11.idle_seconds(environment)
-        if environment.get("DBUS_SESSION_BUS_ADDRESS"):
-            yield _mutter_idle
-        yield watched  # KWin, sway and others on Wayland
-        yield lambda: _logind_idle(os.getuid())
-    elif sys.platform == "win32":
-        yield _windows_idle
-    elif sys.platform == "darwin":
-        yield _apple_idle
+            return x11.idle_seconds(environment)
+        case IdleSource.MUTTER:
+            return _mutter_idle() if environment.get("DBUS_SESSION_BUS_ADDRESS") else None
+        case IdleSource.COMPOSITOR:
+            return idle_watch.seconds() if idle_watch else None
+        case IdleSource.LOGIND:
+            return _logind_idle(os.getuid())
 
 
 def _mutter_idle() -> float:

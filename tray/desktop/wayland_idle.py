@@ -13,8 +13,10 @@ import logging
 import struct
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+
+from tray.clock import Clock
 
 STEP = 30.0  # seconds without a key after which the compositor reports it
 RETRY_SECONDS = 60.0  # after the connection ended
@@ -43,7 +45,7 @@ class IdleWatch:
         loop: asyncio.AbstractEventLoop,
         environment: Mapping[str, str],
         step: float = STEP,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = time,
     ) -> None:
         self._loop = loop
         self._environment = environment
@@ -61,7 +63,7 @@ class IdleWatch:
 
     def seconds(self) -> float | None:
         """Since the last use; 0 below `step` seconds, None when it is not known."""
-        known, idle, now = self._known_from, self._idle_since, self._clock()
+        known, idle, now = self._known_from, self._idle_since, self._clock.monotonic()
         if known is None:
             self.start()
             return None
@@ -71,15 +73,15 @@ class IdleWatch:
 
     def _begin(self) -> None:
         """Once a minute at most."""
-        if (self._task is None or self._task.done()) and self._clock() >= self._next_try:
-            self._next_try = self._clock() + RETRY_SECONDS
+        if (self._task is None or self._task.done()) and self._clock.monotonic() >= self._next_try:
+            self._next_try = self._clock.monotonic() + RETRY_SECONDS
             self._task = self._loop.create_task(self._watch(), name="hooktray-idle")
 
     async def _watch(self) -> None:
         try:
             async with _connection(self._environment) as connection:
                 await connection.ask_for_idle(round(self._step * 1000))
-                self._known_from = self._clock() + self._step + 1
+                self._known_from = self._clock.monotonic() + self._step + 1
                 while True:
                     target, event, _ = await connection.message()
                     if target == NOTIFICATION:
@@ -91,9 +93,9 @@ class IdleWatch:
 
     def _observe(self, event: int) -> None:
         if event == IDLED:
-            self._idle_since = self._clock() - self._step
+            self._idle_since = self._clock.monotonic() - self._step
         elif event == RESUMED:
-            self._idle_since, self._known_from = None, self._clock()
+            self._idle_since, self._known_from = None, self._clock.monotonic()
 
 
 def reports_idle(environment: Mapping[str, str]) -> bool:

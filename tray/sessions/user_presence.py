@@ -41,7 +41,7 @@ class UserPresence:
         seconds = self._catalog.settings_in_force.away_after * 60
 
         def work() -> None:
-            seen = attention(place, seconds, watched=self._idle_watch.seconds)
+            seen = attention(place, seconds, idle_watch=self._idle_watch)
             self._queue.post(lambda: answer(seen))
 
         self._workers.spawn(work)

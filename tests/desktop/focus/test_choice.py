@@ -120,11 +120,16 @@ def test_a_socket_of_somebody_else_is_not_spoken_to(tmp_path: Path, monkeypatch:
     assert asked == []
 
 
-def test_a_window_system_that_fails_does_not_stop_the_next_one() -> None:
+def test_a_window_system_that_fails_does_not_stop_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(place: Place, title: str, environment: object) -> Raised | None:
         raise RuntimeError("a library failed")
 
-    result = focus(Place(), "", {}, (), (broken, lambda place, title, environment: Raised(False, 2)))
+    def raised(place: Place, title: str, environment: object) -> Raised | None:
+        return Raised(False, 2)
+
+    monkeypatch.setattr("tray.desktop.focus.WINDOWS", (broken, raised))  # stand-ins for two window systems
+
+    result = focus(Place(), "", {})
 
     assert (result.raised, result.note) == (True, "which of its 2 windows has it is not known")
 

@@ -10,7 +10,7 @@ import pytest
 from desk import wait
 
 from desktop.focus.compositors import Kwin, running_kwin
-from desktop.focus.konsoles import Konsole
+from desktop.focus.konsoles import Konsole, Tab
 from desktop.focus.terminals import LONG
 from tray.desktop import presence
 from tray.desktop.focus import FocusResult, focus, kwin
@@ -19,6 +19,16 @@ from tray.notify.alert_gate import Attention
 pytestmark = pytest.mark.skipif(
     None in (shutil.which("kwin_wayland"), shutil.which("konsole")), reason="KWin or Konsole is not installed"
 )
+
+
+class FixedIdle:
+    """Stand-in for the watch of the compositor: nobody has pressed a key for so long."""
+
+    def __init__(self, idle: float | None) -> None:
+        self._idle = idle
+
+    def seconds(self) -> float | None:
+        return self._idle
 
 
 @pytest.fixture
@@ -50,8 +60,8 @@ def test_only_the_shown_tab_of_the_window_in_front_is_watched_and_only_while_som
     focus(second.pane.place, "", desktop.environment)
     wait(lambda: kwin.focused_pid(desktop.environment) == windows[0].pid, LONG, "its window is in front")
 
-    def look(tab: object, idle: float | None) -> Attention:
-        return presence.attention(tab.pane.place, 300.0, desktop.environment, lambda: idle)  # type: ignore[attr-defined]
+    def look(tab: Tab, idle: float | None) -> Attention:
+        return presence.attention(tab.pane.place, 300.0, desktop.environment, FixedIdle(idle))
 
     assert look(second, 5.0) == Attention(is_looking=True)
     assert [look(tab, 5.0) for tab in (first, windows[1].tabs[0])] == [Attention()] * 2

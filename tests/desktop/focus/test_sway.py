@@ -39,11 +39,13 @@ def test_twenty_times_of_twenty_the_right_window(desktop: Sway) -> None:
     assert wrong == []
 
 
-def test_a_socket_that_is_not_swaymsg_or_not_there_says_so(tmp_path: Path) -> None:
+def test_a_socket_that_is_not_swaymsg_or_not_there_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tray.desktop.focus.PANES", ())
+    monkeypatch.setattr("tray.desktop.focus.WINDOWS", (sway.raise_window,))  # only sway is asked
     assert sway.focused_pid({}) is None
     place = Pane(os.getpid()).place
 
-    result = focus(place, "", {"SWAYSOCK": str(tmp_path / "none")}, (), (sway.raise_window,))
+    result = focus(place, "", {"SWAYSOCK": str(tmp_path / "none")})
 
     assert result.raised is False
     assert "is not a socket of yours" in result.note

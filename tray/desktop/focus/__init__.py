@@ -68,13 +68,7 @@ class FocusResult(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-def focus(
-    place: Place,
-    title: str = "",
-    environment: Mapping[str, str] = os.environ,
-    panes: tuple[Callable[[Place], Place | None], ...] = PANES,
-    windows: tuple[RaiseWindow, ...] = WINDOWS,
-) -> FocusResult:
+def focus(place: Place, title: str = "", environment: Mapping[str, str] = os.environ) -> FocusResult:
     """Select the pane and raise its window. `title` distinguishes windows of one process."""
     if place.processes:
         living = tuple(one for one in place.processes if is_alive(one))
@@ -82,16 +76,16 @@ def focus(
             return FocusResult(False, say("its terminal is closed"))
         place = replace(place, processes=living)
     try:
-        for select in panes:
+        for select in PANES:
             place = select(place) or place
     except FocusError as error:
         return FocusResult(False, str(error))
-    return _raise(place, title, environment, windows)
+    return _raise(place, title, environment)
 
 
-def _raise(place: Place, title: str, environment: Mapping[str, str], windows: tuple[RaiseWindow, ...]) -> FocusResult:
+def _raise(place: Place, title: str, environment: Mapping[str, str]) -> FocusResult:
     problem = ""
-    for raise_window in windows:
+    for raise_window in WINDOWS:
         try:
             raised = raise_window(place, title, environment)
         except FocusError as error:

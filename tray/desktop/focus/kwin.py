@@ -73,31 +73,31 @@ def _is_here(environment: Mapping[str, str]) -> bool:
 
 
 def _run_script(place: Place, title: str, raises: bool) -> ScriptReport:
-    pids = [one.pid for one in place.processes]
+    try:
+        return session_bus.run(_ask_script(place, title, raises))
+    except session_bus.BusCallError as error:
+        raise FocusError(f"KWin: {error}") from error
 
-    async def work(bus: MessageBus) -> ScriptReport:
-        from dbus_fast import MessageType
 
-        done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+async def _ask_script(place: Place, title: str, raises: bool) -> ScriptReport:
+    from dbus_fast import MessageType
 
-        def on_message(message: Message) -> None:
-            if message.message_type is MessageType.METHOD_CALL and message.interface == INTERFACE and not done.done():
-                done.set_result(str(message.body[0]) if message.body else "")
+    done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
+    def on_message(message: Message) -> None:
+        if message.message_type is MessageType.METHOD_CALL and message.interface == INTERFACE and not done.done():
+            done.set_result(str(message.body[0]) if message.body else "")
+
+    async with session_bus.connected_bus() as bus:
         bus.add_message_handler(on_message)
         text = SCRIPT % {
-            "pids": json.dumps(pids),
+            "pids": json.dumps([one.pid for one in place.processes]),
             "title": json.dumps(title.lower()),
             "raise": json.dumps(raises),
             "service": json.dumps(bus.unique_name),
         }
         await _load_and_run(bus, text)
         return _report(json.loads(await done))
-
-    try:
-        return session_bus.with_bus(work)
-    except session_bus.BusCallError as error:
-        raise FocusError(f"KWin: {error}") from error
 
 
 def _report(found: object) -> ScriptReport:

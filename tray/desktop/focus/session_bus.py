@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from tray.dbus_socket import wait_when_full
@@ -25,22 +26,14 @@ def call(
     destination: str, path: str, interface: str, member: str, signature: str = "", body: Sequence[object] = ()
 ) -> list[object]:
     """The reply's values; no service is started for it."""
-
-    async def ask(bus: MessageBus) -> list[object]:
-        return (await server.call(bus, (destination, path, interface, member, signature, list(body))))[1]
-
-    return with_bus(ask)
+    return run(_call((destination, path, interface, member, signature, list(body))))
 
 
 def call_system(
     destination: str, path: str, interface: str, member: str, signature: str = "", body: Sequence[object] = ()
 ) -> list[object]:
     """The same on the system's bus."""
-
-    async def ask(bus: MessageBus) -> list[object]:
-        return (await server.call(bus, (destination, path, interface, member, signature, list(body))))[1]
-
-    return with_bus(ask, is_system=True)
+    return run(_call((destination, path, interface, member, signature, list(body)), is_system=True))
 
 
 def first(values: Sequence[object], kind: type[T]) -> T:
@@ -53,24 +46,35 @@ def first(values: Sequence[object], kind: type[T]) -> T:
 
 def owner_pid(name: str) -> int:
     """The process behind a name; 0 when there is none."""
-    return with_bus(lambda bus: server.pid(bus, name))
+    return run(_owner_pid(name))
 
 
-def with_bus(work: Callable[[MessageBus], Awaitable[T]], *, is_system: bool = False) -> T:
-    """What `work` returns, on a connection of its own."""
+def run(work: Coroutine[object, object, T]) -> T:
+    """Returns what `work` returns. Raises BusCallError if a call fails or `work` takes longer than TIMEOUT."""
     try:
-        return asyncio.run(asyncio.wait_for(_connected(work, is_system), TIMEOUT))
+        return asyncio.run(asyncio.wait_for(work, TIMEOUT))
     except server.call_errors() as error:
         raise BusCallError(str(error) or "no answer") from error
 
 
-async def _connected(work: Callable[[MessageBus], Awaitable[T]], is_system: bool) -> T:
+@contextlib.asynccontextmanager
+async def connected_bus(*, is_system: bool = False) -> AsyncIterator[MessageBus]:
+    """A connection of its own to the session bus, or to the system's."""
     from dbus_fast import BusType
     from dbus_fast.aio import MessageBus
 
     bus = MessageBus(bus_type=BusType.SYSTEM if is_system else BusType.SESSION)
     try:
-        wait_when_full(await bus.connect())
-        return await work(bus)
+        yield wait_when_full(await bus.connect())
     finally:
         bus.disconnect()
+
+
+async def _call(words: server.Call, *, is_system: bool = False) -> list[object]:
+    async with connected_bus(is_system=is_system) as bus:
+        return (await server.call(bus, words))[1]
+
+
+async def _owner_pid(name: str) -> int:
+    async with connected_bus() as bus:
+        return await server.pid(bus, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from operator import attrgetter
 
 import msgspec
 
@@ -41,7 +42,7 @@ def select(place: Place) -> Place | None:
     clients = list_clients(place)
     if not clients:
         raise FocusError(say("no terminal shows it: run `tmux attach -t {name}`", name=name))
-    client = max(clients, key=lambda one: (one.session == session, one.activity))
+    client = max([one for one in clients if one.session == session] or clients, key=attrgetter("activity"))
     _tmux(place, "switch-client", "-c", client.tty, "-t", place.tmux_pane)
     _tmux(place, "select-window", "-t", place.tmux_pane, ";", "select-pane", "-t", place.tmux_pane)
     return outer_place(client)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Iterable
+from operator import attrgetter
 
 from tray.desktop.labels import agent_label, clean, clock
 from tray.desktop.menu.actions import PauseHooks, ResumeHooks
@@ -10,8 +11,6 @@ from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, l
 from tray.desktop.menu.state import MenuState, PartialPause
 from tray.language import phrase, say
 from tray.model.decision import Record
-
-K = TypeVar("K")
 
 ROW_LIMIT = 3  # sessions, and agents, that can be paused by themselves: those with the latest events
 SHORTEST = 30 * 60.0  # seconds
@@ -68,19 +67,20 @@ def _targets(state: MenuState) -> Items:
     sessions = {(one.agent, one.session): one for one in recent if one.session}
     agents = {one.agent: one for one in recent}
     rows = [
-        *(_session(agent, session, one.project) for (agent, session), one in _latest(sessions)),
-        *(
-            submenu(key, say("Only {name}", name=clean(agent, 30)), _lengths(key, agent))
-            for agent, _ in _latest(agents)
-            for key in (child_id("pause/agent", agent),)
-        ),
+        *(_session(one.agent, one.session, one.project) for one in _latest(sessions.values())),
+        *(_agent(one.agent) for one in _latest(agents.values())),
     ]
     return (separator("pause/some"), *rows) if rows else ()
 
 
-def _latest(found: dict[K, Record]) -> list[tuple[K, Record]]:
+def _latest(found: Iterable[Record]) -> list[Record]:
     """Those with the latest events, newest first."""
-    return sorted(found.items(), key=lambda pair: pair[1].at, reverse=True)[:ROW_LIMIT]
+    return sorted(found, key=attrgetter("at"), reverse=True)[:ROW_LIMIT]
+
+
+def _agent(agent: str) -> Item:
+    key = child_id("pause/agent", agent)
+    return submenu(key, say("Only {name}", name=clean(agent, 30)), _lengths(key, agent))
 
 
 def _session(agent: str, session: str, project: str) -> Item:

@@ -24,7 +24,8 @@ def _rows(state: MenuState) -> Items:
     records = list({record.id: record for record in reversed(state.recent[:RECORD_LIMIT])}.values())[::-1]
     if not records:
         return (label("recent/none", say("No decisions yet")),)
-    judged = sorted((one for one in records if not _is_quiet(one)), key=lambda one: one.label == "allow")
+    judged = [one for one in records if not _is_quiet(one)]
+    judged = [*(one for one in judged if one.label != "allow"), *(one for one in judged if one.label == "allow")]
     rows = (
         click(child_id("recent", one.id), record_label(one, state.now), ShowReason(one.id))
         for one in judged[:ROW_LIMIT]
