@@ -24,7 +24,8 @@ from web.site import Site  # noqa: E402
 from tray.approvals.review import hook_id  # noqa: E402
 from tray.model.decision import Record, Verdict  # noqa: E402
 from tray.model.session import Session, SessionState  # noqa: E402
-from tray.web.services import AgentConnection  # noqa: E402
+from tray.store.stats import Statistics  # noqa: E402
+from tray.web.parts import AgentConnection  # noqa: E402
 
 OUT = ROOT / "docs" / "page"
 LOOKS: dict[str, dict[str, Any]] = {
@@ -70,7 +71,7 @@ def main() -> None:
             site.enter()
             site.sessions = _sessions()
             agents = sorted({one[1] for one in STORY})
-            site.connections = dict.fromkeys(agents, AgentConnection(installed=True, connected=True))
+            site.connected = dict.fromkeys(agents, AgentConnection(installed=True, connected=True))
             _take(site, browser)
         finally:
             browser.close()
@@ -137,7 +138,9 @@ def _take(site: Site, browser: Chromium) -> None:
         "agents": "/agents",
         "switch": "/switch",
     }
-    busiest = max(site.services.statistics.sessions(100), key=lambda one: (one.agent == "claude-code", one.count))
+    busiest = max(
+        Statistics(site.house.stores.database).sessions(100), key=lambda one: (one.agent == "claude-code", one.count)
+    )
     addresses["session"] = f"/session?agent={busiest.agent}&session={busiest.session}"
     with browser.page() as page:
         page.go(site.open())

@@ -5,28 +5,28 @@ from __future__ import annotations
 import json
 import re
 import socket
+import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from house import House
 from user_controls import Announced
 
-from tray.app.web import build_replay, choices, choose, offers
+from tray.app.web import LiveReplays, choices, choose, offers
 from tray.approvals.callers.click_check import ClickRejection
 from tray.desktop.menu import AlertsState
 from tray.desktop.menu.state import MenuAgent
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
-from tray.engine.user_questions import UserQuestion
+from tray.engine.user_questions import UserQuestion, UserQuestions
 from tray.event_loop import LoopThread
 from tray.model.decision import Record, Verdict
 from tray.model.form import Answers
 from tray.model.session import Session
 from tray.protection.self_protection import PageAddress
-from tray.store.stats import Statistics
 from tray.web.page import WebPage
-from tray.web.services import AgentConnection, PageServices
+from tray.web.parts import AgentConnection, ConnectOffer, PageParts, PageSetting
 
 FORM = "application/x-www-form-urlencoded"
 ROW = Record(
@@ -79,21 +79,54 @@ class RecordingAgents:
         self.done.append(("show",))
 
 
+class RecordingQuestions(UserQuestions):
+    """The open questions that a test sets, and how they were answered; the first answer counts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: tuple[UserQuestion, ...] = ()
+        self.answered: list[tuple[str, Answers | None, str]] = []
+
+    @property
+    def open(self) -> tuple[UserQuestion, ...]:
+        return self.asked
+
+    def answer(self, id: str, *, allow: bool, channel: str) -> bool:
+        return self._end(id, None, channel)
+
+    def answer_form(self, id: str, answers: Answers, *, channel: str) -> bool:
+        return self._end(id, answers, channel)
+
+    def _end(self, id: str, answers: Answers | None, channel: str) -> bool:
+        is_open = any(one.id == id for one in self.asked)
+        self.asked = ()
+        self.answered += [(id, answers, channel)] if is_open else []
+        return is_open
+
+
+class OpenedFiles(list[Path]):
+    """The files that a browser would have been started for."""
+
+    def open(self, path: Path) -> None:
+        self.append(path)
+
+
 class Site:
-    """`finding`: what is wrong with every process that clicks; `said`: what the tray was given to announce."""
+    """Also stands in for the parts of the tray above the page.
+
+    `finding`: what is wrong with every process that clicks; `said`: what the tray was given to announce."""
 
     def __init__(self, house: House) -> None:
         self.house = house
         self.finding: ClickRejection | None = None
         self.findings: dict[int, ClickRejection] = {}  # of single processes
-        self.opened: list[Path] = []
+        self.opened = OpenedFiles()
         self.snoozed: list[float | None] = []
-        self.connections: dict[str, AgentConnection] = {}
+        self.connected: dict[str, AgentConnection] = {}
         self.agents = RecordingAgents()
         self.sessions: tuple[Session, ...] = ()
         self.went: list[tuple[str, str]] = []  # sessions that somebody wanted to see
-        self.questions: tuple[UserQuestion, ...] = ()
-        self.answered: list[tuple[str, Answers | None, str]] = []
+        self.questions = RecordingQuestions()
         self.loop = LoopThread()
         self.announced = Announced()
         self.controls = house.controls(self.announced)
@@ -107,25 +140,12 @@ class Site:
             reviews=house.paths.state / "reviews", inform=lambda *said: None, open_file=self.opened.append,
             services=menu_services,
         )  # fmt: skip
-        self.services = PageServices(
-            journal=house.stores.journal,
-            statistics=Statistics(house.stores.database),
-            catalog=house.catalog,
-            copies=house.stores.copies,
-            controls=self.controls,
-            refresh=self._look,
-            clicks=self,
-            replay=build_replay(house.paths, house.stores, house.catalog, None),
-            settings=lambda: choices(self.presenter),
-            change_setting=lambda id, on: choose(self.presenter, self.menu, id, on),
-            connections=lambda: self.connections,
-            offers=lambda: offers(self.presenter),
-            sessions=lambda: self.sessions,
-            go_to_session=lambda agent, session: self.went.append((agent, session)),
-            questions=lambda: self.questions,
-            answer=self._answer,
-        )
-        self.page = WebPage(self.loop.loop, self.services, house.paths.state, self.opened.append, PageAddress())
+        parts = PageParts(
+            stores=house.stores, catalog=house.catalog, controls=self.controls, clicks=self, menu=self, board=self,
+            replayer=LiveReplays(house.paths, house.stores, house.catalog, None), windows=self,
+            questions=self.questions, opener=self.opened,
+        )  # fmt: skip
+        self.page = WebPage(self.loop.loop, parts, house.paths.state, PageAddress())
 
     def browser_objection(self, pid: int) -> ClickRejection | None:
         return self.findings.get(pid, self.finding)
@@ -136,15 +156,23 @@ class Site:
             return True
         return False
 
-    def _answer(self, question: str, answers: Answers | None, channel: str) -> bool:
-        """The first answer counts."""
-        is_open = any(one.id == question for one in self.questions)
-        self.questions = ()
-        self.answered += [(question, answers, channel)] if is_open else []
-        return is_open
-
-    def _look(self) -> None:
+    def refresh(self) -> None:
         self.house.catalog.refresh()
+
+    def connections(self) -> Mapping[str, AgentConnection]:
+        return self.connected
+
+    def settings(self) -> tuple[PageSetting, ...]:
+        return choices(self.presenter.state(time.time()))
+
+    def offers(self) -> tuple[ConnectOffer, ...]:
+        return offers(self.presenter.state(time.time()))
+
+    def change_setting(self, id: str, on: bool | None) -> bool:
+        return choose(self.presenter, self.menu, id, on)
+
+    def go(self, agent: str, session: str) -> None:
+        self.went.append((agent, session))
 
     def open(self) -> str:
         """The link that a browser would be shown, after the file that holds it was read."""

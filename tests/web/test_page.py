@@ -12,6 +12,7 @@ from contextlib import closing
 import psutil
 import pytest
 from chromium import Chromium
+from clock import Clock
 from desk import wait
 from house import House
 from web.site import FORM, Site, found, status
@@ -303,11 +304,11 @@ def test_the_server_listens_on_loopback_alone(site: Site) -> None:
 
 
 def test_a_pass_is_good_for_a_while_and_the_oldest_makes_room() -> None:
-    now = [0.0]
-    passes: OneTimeTokens[int] = OneTimeTokens(lambda: now[0])
+    clock = Clock(0.0)
+    passes: OneTimeTokens[int] = OneTimeTokens(clock)
     words = [passes.issue(number, 60.0) for number in range(65)]
 
     assert passes.redeem(words[0]) is None
     assert [passes.redeem(words[1]), passes.redeem(words[1])] == [1, None]
-    now[0] = 60.0
+    clock.now = 60.0
     assert passes.redeem(words[2]) is None

@@ -21,7 +21,7 @@ from tray.approvals.review import hook_id
 from tray.desktop.menu.state import AlertsState, MenuAgent, MenuPreview
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
-from tray.web.services import AgentConnection
+from tray.web.parts import AgentConnection
 
 DENYING = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
 
@@ -224,7 +224,7 @@ def test_a_sound_pack_is_named_with_its_licence(site: Site, page: Page) -> None:
 
 
 def test_agents_say_whether_they_are_connected_and_what_connects_them(site: Site, page: Page) -> None:
-    site.connections = {
+    site.connected = {
         "claude-code": AgentConnection(installed=True, connected=True, advice=("its lines are old",)),
         "shelley": AgentConnection(installed=True, connected=False),
         "x-code": AgentConnection(installed=False, connected=False),
@@ -248,7 +248,7 @@ CHANGED = "PreToolUse asks Hooktray for Read only"
 def test_changed_entries_of_an_agent_are_shown_with_what_can_be_done(
     site: Site, page: Page, button: str, done: tuple[str, ...]
 ) -> None:
-    site.connections = {
+    site.connected = {
         "claude-code": AgentConnection(installed=True, connected=True, changed=(CHANGED,)),
         "x-code": AgentConnection(installed=True, connected=True),
     }

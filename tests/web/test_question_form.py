@@ -30,7 +30,7 @@ def ask(site: Site, *questions: FormQuestion) -> None:
         session="s-1", cwd="/w/api", tool=Tool(name="AskUserQuestion", input={}),
     )  # fmt: skip
     decision = Decision(verdict=Verdict.ASK)
-    site.questions = (UserQuestion(id=ID, event=event, decision=decision, form=Form(questions=questions)),)
+    site.questions.asked = (UserQuestion(id=ID, event=event, decision=decision, form=Form(questions=questions)),)
 
 
 def send(site: Site, **fields: str) -> bytes:
@@ -52,7 +52,7 @@ def test_questions_are_answered_by_choices_and_in_own_words(entered: Site) -> No
 
     given = {"Which <b>colour</b>?": ("Blue",), "Which sizes?": ("S", "M", "and L"), "Which name?": ("Ada",)}
     assert status(answer) == 303
-    assert entered.answered == [(ID, given, "page")]
+    assert entered.questions.answered == [(ID, given, "page")]
     assert b"Answered. The agent goes on." in entered.get(f"/questions/{ID}?done=answer")
 
 
@@ -69,7 +69,7 @@ def test_own_words_take_the_place_of_a_choice(entered: Site, fields: dict[str, s
 
     send(entered, **fields)
 
-    assert entered.answered == [(ID, {COLOUR.text: given}, "page")]
+    assert entered.questions.answered == [(ID, {COLOUR.text: given}, "page")]
 
 
 def test_a_form_is_declined(entered: Site) -> None:
@@ -77,7 +77,7 @@ def test_a_form_is_declined(entered: Site) -> None:
 
     send(entered, act="decline")
 
-    assert entered.answered == [(ID, None, "page")]
+    assert entered.questions.answered == [(ID, None, "page")]
 
 
 @pytest.mark.parametrize(
@@ -95,19 +95,19 @@ def test_a_question_without_an_answer_answers_nothing_and_can_be_sent_again(
 
     assert status(refused) == 409
     assert b"has no answer yet" in refused
-    assert entered.answered == [(ID, {question.text: (question.options[0].label,)}, "page")]
+    assert entered.questions.answered == [(ID, {question.text: (question.options[0].label,)}, "page")]
 
 
 def test_a_closed_question_says_so(entered: Site) -> None:
     ask(entered, COLOUR)
     shown = entered.get(f"/questions/{ID}")
-    entered.questions = ()
+    entered.questions.asked = ()
 
     late = entered.post("/answer", urlencode({"question": ID, "token": token(shown), "act": "answer", "q0": "0"}))
 
     assert status(late) == 303
     assert b"This question is closed already" in entered.get(f"/questions/{ID}")
-    assert entered.answered == []
+    assert entered.questions.answered == []
 
 
 def test_a_token_works_once_and_for_its_question_only(entered: Site) -> None:
@@ -121,7 +121,7 @@ def test_a_token_works_once_and_for_its_question_only(entered: Site) -> None:
     answers.append(entered.post("/confirm", urlencode({"token": token(entered.get(f"/questions/{ID}"))})))
 
     assert [status(one) for one in answers] == [409, 409, 303, 409, 409]
-    assert len(entered.answered) == 1
+    assert len(entered.questions.answered) == 1
 
 
 def test_a_click_that_does_not_count_answers_nothing(entered: Site) -> None:
@@ -132,7 +132,7 @@ def test_a_click_that_does_not_count_answers_nothing(entered: Site) -> None:
     refused = entered.post("/answer", urlencode({"question": ID, "token": shown, "act": "answer", "q0": "0"}))
 
     assert status(refused) == 403
-    assert entered.answered == []
+    assert entered.questions.answered == []
 
 
 def test_a_browser_answers_what_its_user_chose(site: Site, chromium: Chromium) -> None:
@@ -156,4 +156,4 @@ def test_a_browser_answers_what_its_user_chose(site: Site, chromium: Chromium) -
         page.follow(".questions button", "Answer")
         page.wait("document.body.innerText.includes('The agent goes on')", "the answer is taken")
 
-    assert site.answered == [(ID, {COLOUR.text: ("Blue",), SIZES.text: ("S", "M")}, "page")]
+    assert site.questions.answered == [(ID, {COLOUR.text: ("Blue",), SIZES.text: ("S", "M")}, "page")]

@@ -14,7 +14,7 @@ from tray.app.core import TrayCore
 from tray.app.desktop import DesktopPorts, alert_actions, build_desktop
 from tray.app.shutdown import CLOSE_TIMEOUT
 from tray.app.source_refresh import RefreshSchedule, SourceRefresh
-from tray.app.web import build_page
+from tray.app.web import LiveReplays, PageMenu
 from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
@@ -40,6 +40,8 @@ from tray.sessions.session_focus import SessionFocus
 from tray.sessions.session_tracker import SessionTracker
 from tray.sessions.user_presence import UserPresence
 from tray.threads import run_logged
+from tray.web.page import WebPage
+from tray.web.parts import PageParts
 
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
@@ -80,17 +82,20 @@ class App:
         self._confirmed_clicks = ConfirmedClicks(
             self._click_trust, self._controls, post=self._work.post, inform=self._alerts.inform, act=self._act
         )
-        self._page = build_page(
-            self._core,
-            self._controls,
-            self._loop,
-            self._refresh.now,
-            self._confirmed_clicks,
-            self._opener.open,
-            lambda: (self._presenter, self._menu_controller),
-            sessions=lambda: self._sessions.sessions,
-            go_to_session=self._session_focus.go,
+        self._page_menu = PageMenu(self._core, self._refresh)
+        parts = PageParts(
+            stores=self._stores,
+            catalog=self._catalog,
+            controls=self._controls,
+            clicks=self._confirmed_clicks,
+            replayer=LiveReplays(self._paths, self._stores, self._catalog, self._core.stop_signal),
+            menu=self._page_menu,
+            board=self._sessions,
+            windows=self._session_focus,
+            questions=self._core.questions,
+            opener=self._opener,
         )
+        self._page = WebPage(self._loop.loop, parts, self._paths.state, self._core.page_address)
         self._events.page = self._session_focus.pages = self._page
 
     def _make_answers(self) -> None:
@@ -225,6 +230,7 @@ class App:
             self._doctor,
             self._presenter,
         )
+        self._page_menu.presenter, self._page_menu.controller = self._presenter, self._menu_controller
         self._alert_controller.actions = alert_actions(
             self._menu_controller,
             self._presenter,

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 import msgspec
 from msgspec.structs import replace
 
 from tray.approvals.batch import summary_lines
-from tray.approvals.catalog import REMOVED, HookState
+from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.controls import Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.passphrase import generate
 from tray.approvals.pending_requests import PendingRequest
 from tray.approvals.review import Section, hook_id, sections
+from tray.approvals.user_action import UserAction, perform
 from tray.approvals.variables import require_grantable
+from tray.engine.user_questions import UserQuestions
 from tray.errors import HooktrayError
 from tray.language import count, phrase, say
+from tray.store.copies import Copies
 from tray.web.question_form import QuestionPage, answers, fields
 from tray.web.review_diff import FileDiff, review_diff
-from tray.web.services import PageServices
 from tray.web.templating import sentence
 from tray.web.tokens import OneTimeTokens
 
@@ -32,16 +34,6 @@ PAUSES: Mapping[str, tuple[float | None, str]] = {
     "1h": (3600.0, phrase("Pause all hooks for 1 hour?")),
     "tomorrow": (None, phrase("Pause all hooks until tomorrow?")),
 }
-
-
-class PageAction(msgspec.Struct, frozen=True, kw_only=True):
-    """One action on exactly one thing, as it was shown."""
-
-    action: str
-    key: str = ""
-    digest: str = ""
-    seconds: float | None = None
-    variable: str = ""  # of the environment
 
 
 class PageReview(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,9 +68,12 @@ class PageQuestion(msgspec.Struct, frozen=True, kw_only=True):
 class PageActions:
     """Asks, and does what was confirmed. Every action goes through the same controls as the menu's."""
 
-    def __init__(self, services: PageServices) -> None:
-        self._services = services
-        self._tokens: OneTimeTokens[PageAction] = OneTimeTokens()
+    def __init__(self, controls: Controls, catalog: HookCatalog, copies: Copies, questions: UserQuestions) -> None:
+        self._controls = controls
+        self._catalog = catalog
+        self._copies = copies
+        self._questions = questions
+        self._tokens: OneTimeTokens[UserAction] = OneTimeTokens()
 
     def question(self, action: str, target: str, variable: str = "") -> PageQuestion | None:
         """The question before an action; None for an unknown action or without anything to do it to.
@@ -91,7 +86,7 @@ class PageActions:
             return self._about_batch(target)
         if action in HOOKS:
             one = self.find_hook(target)
-            possible_now = possible_actions(one, self._services.controls.state.hooks_off) if one else ()
+            possible_now = possible_actions(one, self._controls.state.hooks_off) if one else ()
             return (
                 self._about_hook(action, one)
                 if one and action in possible_now
@@ -105,10 +100,10 @@ class PageActions:
 
     def open_question(self, id: str) -> QuestionPage | None:
         """The page of an agent's form; None when it is closed."""
-        one = next((one for one in self._services.questions() if one.id == id), None)
+        one = self._questions.find(id)
         if one is None or one.form is None:
             return None
-        token = self._issue(PageAction(action=ANSWER, key=id))
+        token = self._issue(UserAction(action=ANSWER, key=id))
         return QuestionPage(question=one, fields=fields(one.form), token=token)
 
     def answer(self, id: str, sent: Mapping[str, str]) -> bool:
@@ -116,61 +111,62 @@ class PageActions:
 
         Raises HooktrayError for a question without an answer, and for a token that is not this form's.
         """
-        one = next((one for one in self._services.questions() if one.id == id), None)
+        one = self._questions.find(id)
         if one is None or one.form is None:
             return False
         given = answers(one.form, sent) if sent.get("act") != "decline" else None
-        if self._tokens.redeem(sent.get("token", "")) != PageAction(action=ANSWER, key=id):
+        if self._tokens.redeem(sent.get("token", "")) != UserAction(action=ANSWER, key=id):
             raise HooktrayError(say(INVALID_TOKEN), hint=say("open the question again"))
-        return self._services.answer(id, given, CHANNEL)
+        if given is None:
+            return self._questions.answer(id, allow=False, channel=CHANNEL)
+        return self._questions.answer_form(id, given, channel=CHANNEL)
 
-    def confirm(self, token: str, own: str = "", again: str = "") -> PageAction:
+    def confirm(self, token: str, own: str = "", again: str = "") -> UserAction:
         """Do what this token was issued for. Raises HooktrayError when it is not valid.
 
         `own` is the user's own passphrase, typed twice, in the place of the one that was offered.
         """
-        page_action = self._tokens.redeem(token)
-        if page_action is None or page_action.action == ANSWER:
+        user_action = self._tokens.redeem(token)
+        if user_action is None or user_action.action == ANSWER:
             raise HooktrayError(say(INVALID_TOKEN), hint=say("go back, read it again and confirm"))
-        if page_action.action == "passphrase" and (own or again):
+        if user_action.action == "passphrase" and (own or again):
             if own != again:
                 why = say("the two entries differ")
                 raise HooktrayError(why, hint=say("nothing was changed; ask once more"))
-            page_action = replace(page_action, key=own)
-        ACTIONS[page_action.action](self._services.controls, page_action)
-        if page_action.action in TRIED:
-            # The page of the hook shows the result.
-            self._services.controls.trials.describe(page_action.key, TRIAL_TIMEOUT)
-        return page_action
+            user_action = replace(user_action, key=own)
+        perform(self._controls, user_action, CHANNEL)
+        if user_action.action in TRIED:
+            self._controls.trials.describe(user_action.key, TRIAL_TIMEOUT)  # the hook's page shows the result
+        return user_action
 
-    def _issue(self, page_action: PageAction) -> str:
-        return self._tokens.issue(page_action, CONFIRMATION_LIFETIME)
+    def _issue(self, user_action: UserAction) -> str:
+        return self._tokens.issue(user_action, CONFIRMATION_LIFETIME)
 
     def perform_immediately(self, action: str) -> bool:
         """Do what only tightens or quietens, without a confirmation; False for an unknown action."""
-        work = IMMEDIATE.get(action)
-        if work:
-            work(self._services.controls)
-        return work is not None
+        if action not in IMMEDIATE:
+            return False
+        perform(self._controls, UserAction(action=action), CHANNEL)
+        return True
 
     def find_hook(self, target: str) -> HookState | None:
-        return next((one for one in self._services.catalog.states if hook_id(one.key) == target), None)
+        return next((one for one in self._catalog.states if hook_id(one.key) == target), None)
 
     def pending_settings(self) -> tuple[GuardedSetting, ...]:
-        return tuple(one for one in self._services.catalog.settings() if one.waiting)
+        return tuple(one for one in self._catalog.settings() if one.waiting)
 
     def _about_hook(self, action: str, one: HookState) -> PageQuestion:
         is_review = action in ("approve", "deny")
-        page_action = PageAction(action=action, key=one.key, digest=one.digest if is_review else "")
+        user_action = UserAction(action=action, key=one.key, digest=one.digest if is_review else "")
         title, button, note = _removal_texts(action) if is_review and one.digest == REMOVED else HOOKS[action]
         question = self._question(
-            page_action, say(title, name=one.hook.name), say(button), back=f"/hooks/{hook_id(one.key)}",
+            user_action, say(title, name=one.hook.name), say(button), back=f"/hooks/{hook_id(one.key)}",
             notes=(say(note), *([sentence(one.health)] if one.health else [])),
             reviews=(self._review(one),) if one.digest and is_review else (),
         )  # fmt: skip
         if action != "approve" or "deny" not in possible_actions(one):
             return question
-        deny = replace(page_action, action="deny")
+        deny = replace(user_action, action="deny")
         texts = _removal_texts("deny") if one.digest == REMOVED else HOOKS["deny"]
         label = say("Keep the approved copy") if one.approved and one.digest != REMOVED else say(texts[1])
         return replace(question, deny=label, deny_token=self._issue(deny))
@@ -182,21 +178,21 @@ class PageActions:
             return None
         require_grantable(one.hook, (variable,))
         title, button, note = VARIABLES[action]
-        page_action = PageAction(action=action, key=one.key, variable=variable)
+        user_action = UserAction(action=action, key=one.key, variables=(variable,))
         question = say(title, variable=variable, name=one.hook.name)
-        return self._question(page_action, question, say(button), say(note), back=f"/hooks/{hook_id(one.key)}")
+        return self._question(user_action, question, say(button), say(note), back=f"/hooks/{hook_id(one.key)}")
 
     def _review(self, one: HookState) -> PageReview:
         return PageReview(
             name=one.hook.name,
             source=str(one.hook.source),
-            sections=sections(one, self._services.copies, os.environ),
-            changes=review_diff(one, self._services.copies),
+            sections=sections(one, self._copies, os.environ),
+            changes=review_diff(one, self._copies),
         )
 
     def _about_batch(self, target: str) -> PageQuestion | None:
         """The imported hooks, or those of a source that wait; `target` is the beginning of the digest, or ""."""
-        controls = self._services.controls
+        controls = self._controls
         batches = controls.batches if target else (controls.batch,)
         found = next((one for one in batches if one and one.digest.startswith(target)), None)
         if found is None:
@@ -206,35 +202,35 @@ class PageActions:
         if found.source:
             title = count("Approve {n} hook?", "Approve {n} hooks?", number)
         return self._question(
-            PageAction(action=BATCH, digest=found.digest), title, say("Approve all"),
+            UserAction(action=BATCH, digest=found.digest), title, say("Approve all"),
             back="/hooks", reviews=tuple(map(self._review, found.hooks)), notes=summary_lines(found),
         )  # fmt: skip
 
     def _about_switch(self, action: str, target: str) -> PageQuestion | None:
         if action == "off":
             return self._question(
-                PageAction(action="off"), say("Switch all hooks off?"), say("Switch off"),
+                UserAction(action="off"), say("Switch all hooks off?"), say("Switch off"),
                 say("No guard runs until you switch them on again. Alerts stay."), back="/switch",
             )  # fmt: skip
         if target not in PAUSES:
             return None
         seconds, title = PAUSES[target]
         return self._question(
-            PageAction(action="pause", seconds=seconds), say(title), say("Pause"),
+            UserAction(action="pause", seconds=seconds), say(title), say("Pause"),
             say("No guard runs until the pause is over. Alerts stay."), back="/switch",
         )  # fmt: skip
 
     def _about_passphrase(self, action: str) -> PageQuestion | None:
-        is_set = self._services.controls.passphrase.is_set
+        is_set = self._controls.passphrase.is_set
         if action == "forget":
             note = say("Terminals and browsers that Hooktray does not know can then confirm nothing.")
             title, button = say("Forget the passphrase?"), say("Forget it")
-            return self._question(PageAction(action=action), title, button, note, back="/switch") if is_set else None
+            return self._question(UserAction(action=action), title, button, note, back="/switch") if is_set else None
         made = generate()
         title = say("Change the passphrase?") if is_set else say("Set a passphrase?")
         note = say("Write it down. Hooktray keeps no copy and does not show it again.")
         question = self._question(
-            PageAction(action=action, key=made), title, say("Set it"), note, back="/switch", text=made
+            UserAction(action=action, key=made), title, say("Set it"), note, back="/switch", text=made
         )
         return replace(question, takes_passphrase=True)
 
@@ -244,7 +240,7 @@ class PageActions:
             return None
         title, button = SETTINGS[action]
         return self._question(
-            PageAction(action=action, key=one.key, digest=one.digest),
+            UserAction(action=action, key=one.key, digest=one.digest),
             say(title),
             say(button),
             back="/hooks",
@@ -253,19 +249,19 @@ class PageActions:
         )
 
     def _about_request(self, action: str, target: str) -> PageQuestion | None:
-        request = next((one for one in self._services.controls.requests if one.id == target), None)
+        request = next((one for one in self._controls.requests if one.id == target), None)
         if request is None:
             return None
         undo = request.is_undo and action == "allow"
         title = say("Undo “{what}”?", what=request.summary) if undo else say("{what}?", what=request.summary)
         button = say(REQUESTS[action][request.is_undo])
         return self._question(
-            PageAction(action=action, key=request.id), title, button, back="/hooks", notes=_request_notes(request)
+            UserAction(action=action, key=request.id), title, button, back="/hooks", notes=_request_notes(request)
         )
 
     def _question(
         self,
-        page_action: PageAction,
+        user_action: UserAction,
         title: str,
         button: str,
         *more: str,
@@ -275,10 +271,10 @@ class PageActions:
         reviews: tuple[PageReview, ...] = (),
     ) -> PageQuestion:
         return PageQuestion(
-            title=title, button=button, token=self._issue(page_action), back_link=back, text=text,
+            title=title, button=button, token=self._issue(user_action), back_link=back, text=text,
             notes=(*more, *notes), reviews=reviews,
-            digest=page_action.digest if page_action.digest != REMOVED else "",
-            is_destructive=page_action.action in DESTRUCTIVE,
+            digest=user_action.digest if user_action.digest != REMOVED else "",
+            is_destructive=user_action.action in DESTRUCTIVE,
         )  # fmt: skip
 
 
@@ -371,26 +367,6 @@ REQUESTS = {  # the labels for what was requested, and for what was done already
     "allow": (phrase("Allow"), phrase("Undo")),
     "dismiss": (phrase("Dismiss"), phrase("Keep")),
 }
+IMMEDIATE = frozenset({"on", "resume"})  # need no confirmation
 SWITCH = frozenset({"off", "pause"})
 PASSPHRASES = frozenset({"forget", "passphrase"})
-ACTIONS: Mapping[str, Callable[[Controls, PageAction], object]] = {
-    "allow": lambda controls, one: controls.resolve(one.key, accept=True),
-    "approve": lambda controls, one: controls.approve(one.key, one.digest, CHANNEL),
-    "batch": lambda controls, one: controls.approve_batch(one.digest, CHANNEL),
-    "deny": lambda controls, one: controls.deny(one.key, one.digest, CHANNEL),
-    "disable": lambda controls, one: controls.set_hook(one.key, False, CHANNEL),
-    "dismiss": lambda controls, one: controls.resolve(one.key, accept=False),
-    "enable": lambda controls, one: controls.set_hook(one.key, True, CHANNEL),
-    "forget": lambda controls, one: controls.forget_passphrase(CHANNEL),
-    "grant": lambda controls, one: controls.grant(one.key, (one.variable,), CHANNEL),
-    "off": lambda controls, one: controls.set_enabled(False, CHANNEL),
-    "passphrase": lambda controls, one: controls.set_passphrase(one.key, CHANNEL),
-    "pause": lambda controls, one: controls.pause(one.seconds, CHANNEL),
-    "revoke": lambda controls, one: controls.revoke(one.key, CHANNEL),
-    "undo": lambda controls, one: controls.undo_approval(one.key, CHANNEL),
-    "withhold": lambda controls, one: controls.withhold(one.key, (one.variable,), CHANNEL),
-}
-IMMEDIATE: Mapping[str, Callable[[Controls], object]] = {
-    "on": lambda controls: controls.set_enabled(True, CHANNEL),
-    "resume": lambda controls: controls.resume(CHANNEL),
-}

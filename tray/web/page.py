@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import tempfile
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib import parse
@@ -19,8 +18,8 @@ from tray.errors import HooktrayError
 from tray.language import say
 from tray.model.decision import Record
 from tray.protection.self_protection import PageAddress
+from tray.web.parts import PageParts
 from tray.web.refusals import RefusalCause
-from tray.web.services import PageServices
 
 if TYPE_CHECKING:
     from tray.web.server import WebServer
@@ -45,15 +44,13 @@ class WebPage:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        services: PageServices,
+        parts: PageParts,
         folder: Path,
-        open_file: Callable[[Path], None],
         address: PageAddress,
     ) -> None:
         self._loop = loop
-        self._services = services
+        self._parts = parts
         self._folder = folder
-        self._open_file = open_file
         self.address = address
         self._lock = threading.Lock()
         self.server: WebServer | None = None  # set while the page is open
@@ -97,7 +94,7 @@ class WebPage:
 
     def _show(self, path: Path) -> None:
         try:
-            self._open_file(path)
+            self._parts.opener.open(path)
         except HooktrayError as error:
             _remove(path)
             raise HooktrayError(
@@ -111,7 +108,7 @@ class WebPage:
         from tray.web.server import WebServer
 
         async def start() -> WebServer:
-            server = WebServer(self._services, _remove)
+            server = WebServer(self._parts)
             await server.start()
             return server
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -23,10 +23,10 @@ from tray.model.decision import Record
 from tray.web import filters, http_messages, peers, request_checks
 from tray.web.actions import IMMEDIATE, PASSPHRASES, SWITCH, TRIED, VARIABLES, PageActions
 from tray.web.live import DecisionStream
+from tray.web.parts import PageParts
 from tray.web.refusals import CLICK_STATUS, Refusal, RefusalCause, click_refusal
 from tray.web.request_checks import ENTER_PATH, RequestHead
 from tray.web.security_headers import STATIC, headers
-from tray.web.services import PageServices
 from tray.web.tokens import OneTimeTokens, random_token
 from tray.web.views import PageViews, View
 
@@ -74,11 +74,10 @@ class CheckedRequest(msgspec.Struct, frozen=True, kw_only=True):
 class WebServer:
     """Built and used on the event loop; `start` gives it a free port."""
 
-    def __init__(self, services: PageServices, on_entered: Callable[[Path], None]) -> None:
-        self._services = services
-        self._on_entered = on_entered
-        self._actions = PageActions(services)
-        self._views = PageViews(services, self._actions)
+    def __init__(self, parts: PageParts) -> None:
+        self._parts = parts
+        self._actions = PageActions(parts.controls, parts.catalog, parts.stores.copies, parts.questions)
+        self._views = PageViews(parts, self._actions)
         self._stream = DecisionStream()
         self._token = random_token()
         self._link_tokens: OneTimeTokens[Path] = OneTimeTokens()
@@ -169,12 +168,12 @@ class WebServer:
         fields = {name: str(value) for name, value in (await request.post()).items()}
         if path == IMMEDIATE_PATH and fields.get("act") in IMMEDIATE:  # to switch on is everybody's
             return None
-        if not self._services.controls.passphrase.is_set:
+        if not self._parts.controls.passphrase.is_set:
             return self._refused(click_refusal(found))
         typed = fields.pop("passphrase", "")
         if typed:
             try:
-                if await self._in_thread(self._services.clicks.confirm_browser, pids, typed):
+                if await self._in_thread(self._parts.clicks.confirm_browser, pids, typed):
                     return None
             except HooktrayError as error:
                 return self._failed(error, 429)
@@ -191,7 +190,7 @@ class WebServer:
             return None
         if not pids:
             return ClickRejection(ClickObjection.UNSEEN)
-        found = [one for pid in pids if (one := self._services.clicks.browser_objection(pid))]
+        found = [one for pid in pids if (one := self._parts.clicks.browser_objection(pid))]
         return next((one for one in found if one.proof is Proof.REFUSED), found[0] if found else None)
 
     async def _enter(self, request: web.BaseRequest) -> web.Response:
@@ -203,7 +202,7 @@ class WebServer:
         file = self._link_tokens.redeem(token) if isinstance(token, str) else None
         if file is None:
             return self._refuse(RefusalCause.LINK)
-        self._on_entered(file)
+        file.unlink(missing_ok=True)
         answer = http_messages.response("", status=204)
         answer.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="Strict")
         return answer
@@ -239,7 +238,7 @@ class WebServer:
     async def _choose(self, request: web.BaseRequest) -> web.Response:
         form = await request.post()
         on = {"on": True, "off": False}.get(str(form.get("turn", "")))
-        done = await self._in_thread(self._services.change_setting, str(form.get("choice", "")), on)
+        done = await self._in_thread(self._parts.menu.change_setting, str(form.get("choice", "")), on)
         back = "/agents" if form.get("page") == "agents" else "/switch"
         return http_messages.redirect(back) if done else self._refuse(RefusalCause.NOT_FOUND)
 
@@ -252,9 +251,9 @@ class WebServer:
         """Bring the terminal of a session to the front; the page stays as it is."""
         form = await request.post()
         agent, session = str(form.get("agent", "")), str(form.get("session", ""))
-        if not any((one.agent, one.session) == (agent, session) for one in self._services.sessions()):
+        if not any((one.agent, one.session) == (agent, session) for one in self._parts.board.sessions):
             return self._refuse(RefusalCause.NOT_FOUND)
-        self._services.go_to_session(agent, session)
+        self._parts.windows.go(agent, session)
         return http_messages.redirect("/sessions")
 
     async def _live(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -271,14 +270,15 @@ class WebServer:
             for early in missed.values():
                 await self._send(answer, early)
             await answer.write(b": ready\n\n")
-            await self._follow(queue, answer, lambda one: one.id not in missed and wanted.matches(one))
+            await self._follow(queue, answer, wanted, missed.keys())
         return answer
 
     async def _follow(
         self,
         queue: asyncio.Queue[Record | None],
         answer: web.StreamResponse,
-        is_wanted: Callable[[Record], bool],
+        wanted: filters.DecisionFilter,
+        sent_before: Collection[str],
     ) -> None:
         """Each new decision; and the page's header, when what it shows has changed."""
         sent = ""
@@ -293,7 +293,7 @@ class WebServer:
                 continue
             if record is None:
                 return
-            if is_wanted(record):
+            if record.id not in sent_before and wanted.matches(record):
                 await self._send(answer, record)
 
     async def _send(self, answer: web.StreamResponse, record: Record) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable
 from typing import Generic, TypeVar
+
+from tray.clock import Clock
 
 TOKEN_BITS = 256
 MAX_TOKENS = 64  # the oldest makes room for a new one
@@ -17,7 +18,7 @@ T = TypeVar("T")
 class OneTimeTokens(Generic[T]):
     """Issues a random token for a value; `redeem` returns the value once, within the token's lifetime."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock = time) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._values: dict[str, tuple[float, T]] = {}
@@ -27,14 +28,14 @@ class OneTimeTokens(Generic[T]):
         with self._lock:
             while len(self._values) >= MAX_TOKENS:
                 self._values.pop(next(iter(self._values)))
-            self._values[token] = self._clock() + lifetime, value
+            self._values[token] = self._clock.monotonic() + lifetime, value
         return token
 
     def redeem(self, token: str) -> T | None:
         """Returns the value; None for a token that was used, is too old, or was never issued."""
         with self._lock:
             until, value = self._values.pop(token, (0.0, None))
-        return value if self._clock() < until else None
+        return value if self._clock.monotonic() < until else None
 
 
 def random_token() -> str:

@@ -20,12 +20,12 @@ from tray.language import phrase, say
 from tray.model.decision import Record
 from tray.model.hook import Command, Failure, Hook, Http, Rule
 from tray.model.session import STATE_WORDS
-from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS
+from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS, Statistics
 from tray.web import charts, filters
 from tray.web.actions import PageActions, possible_actions
+from tray.web.parts import AgentConnection, PageParts, PageSetting
 from tray.web.refusals import Refusal
 from tray.web.review_diff import review_diff
-from tray.web.services import AgentConnection, PageServices, PageSetting
 from tray.web.templating import VERDICTS, templates
 
 AGENT_ROWS = "settings/agents"  # where the menu has the rows of agents
@@ -59,8 +59,11 @@ OutcomeRow = Mapping[str, object]
 class PageViews:
     """One method a page; each returns the page's HTML, or None for an unknown one."""
 
-    def __init__(self, services: PageServices, actions: PageActions) -> None:
-        self._services = services
+    def __init__(self, parts: PageParts, actions: PageActions) -> None:
+        self._parts = parts
+        self._journal = parts.stores.journal
+        self._statistics = Statistics(parts.stores.database)
+        self._controls = parts.controls
         self._actions = actions
         self._templates = templates()
         self._replay_lock = threading.Lock()
@@ -85,18 +88,18 @@ class PageViews:
         return " ".join(self._templates.get_template("row.html").render(one=record).split("\n"))
 
     def decision(self, query: Query, target: str) -> str | None:
-        record = self._services.journal.get(target)
+        record = self._journal.get(target)
         return self._decision(record) if record else None
 
     def replay(self, target: str) -> str | None:
         """The decision once more, with the outcome of the hooks in force now; one replay at a time."""
-        record = self._services.journal.get(target)
+        record = self._journal.get(target)
         if record is None:
             return None
         if not self._replay_lock.acquire(blocking=False):
             return self._decision(record, error=_busy())
         try:
-            return self._decision(record, comparison=self._services.replay(record))
+            return self._decision(record, comparison=self._parts.replayer.compare(record))
         except HooktrayError as error:
             return self._decision(record, error=error)
         finally:
@@ -111,14 +114,14 @@ class PageViews:
         )  # fmt: skip
 
     def sessions(self, query: Query, target: str = "") -> str:
-        found = self._services.statistics.sessions(MAX_SESSIONS)
+        found = self._statistics.sessions(MAX_SESSIONS)
         return self._page(
             "sessions",
             say("Sessions"),
             sessions=found,
-            board=self._services.sessions(),
+            board=self._parts.board.sessions,
             states={state: say(word) for state, word in STATE_WORDS.items()},
-            forms={(one.event.agent, one.event.session): one.id for one in self._services.questions() if one.form},
+            forms={(one.event.agent, one.event.session): one.id for one in self._parts.questions.open if one.form},
         )
 
     def question(self, query: Query, target: str) -> str:
@@ -136,35 +139,35 @@ class PageViews:
         return self._page("session", say("Session"), filter=wanted, rows=rows[:PAGE_SIZE], older=older)
 
     def hooks(self, query: Query, target: str = "") -> str:
-        self._services.refresh()
-        durations = charts.durations_by_hook(self._services.statistics.hook_runs(time.time() - 30 * DAY))
-        catalog = self._services.catalog
-        batches = (one for one in self._services.controls.batches if len(one.hooks) > 1 or not one.source)
+        self._parts.menu.refresh()
+        durations = charts.durations_by_hook(self._statistics.hook_runs(time.time() - 30 * DAY))
+        catalog = self._parts.catalog
+        batches = (one for one in self._controls.batches if len(one.hooks) > 1 or not one.source)
         return self._page(
             "hooks", say("Hooks"),
             hooks=[self._hook(one, durations.get(one.hook.name)) for one in catalog.states],
             settings=[(one, hook_id(one.key)) for one in self._actions.pending_settings()],
-            requests=self._services.controls.requests, batches=[(one, summary_lines(one)) for one in batches],
+            requests=self._controls.requests, batches=[(one, summary_lines(one)) for one in batches],
             problem=catalog.configuration.problem,
             warnings=catalog.configuration.warnings, done=_done_message(query),
             rows_looked_at=MAX_RUN_ROWS,
         )  # fmt: skip
 
     def hook(self, query: Query, target: str) -> str | None:
-        self._services.refresh()
+        self._parts.menu.refresh()
         one = self._actions.find_hook(target)
         if one is None:
             return None
-        turns = self._services.statistics.hook_runs(time.time() - 30 * DAY, hook=one.hook.name)
+        turns = self._statistics.hook_runs(time.time() - 30 * DAY, hook=one.hook.name)
         return self._page(
             "hook", say("Hook"), hook=self._hook(one, charts.hook_durations(turns)), covered=one.covered,
-            changes=review_diff(one, self._services.copies),
+            changes=review_diff(one, self._parts.stores.copies),
             definition=one.hook.source.text.splitlines() or definition_rows(one.hook.definition),
             done=_done_message(query),
         )  # fmt: skip
 
     def confirm(self, query: Query, target: str) -> str | None:
-        self._services.refresh()
+        self._parts.menu.refresh()
         try:
             question = self._actions.question(target, query.get("of", ""), query.get("variable", ""))
         except HooktrayError as error:
@@ -173,36 +176,36 @@ class PageViews:
 
     def statistics(self, query: Query, target: str = "") -> str:
         now = time.time()
-        turns = self._services.statistics.hook_runs(now - DAY)
+        turns = self._statistics.hook_runs(now - DAY)
         return self._page(
             "statistics", say("Statistics"),
-            decisions=charts.decision_chart(self._services.statistics.hours(now - DAY), now),
+            decisions=charts.decision_chart(self._statistics.hours(now - DAY), now),
             failures=charts.failure_chart(turns, now),
             durations=charts.durations_by_hook(turns).items(),
-            lost=self._services.journal.dropped, rows_looked_at=MAX_ROWS, turns_looked_at=MAX_RUN_ROWS,
+            lost=self._journal.dropped, rows_looked_at=MAX_ROWS, turns_looked_at=MAX_RUN_ROWS,
         )  # fmt: skip
 
     def agents(self, query: Query, target: str = "") -> str:
-        active = self._services.statistics.agent_activity(self._agents(), time.time() - DAY)
+        active = self._statistics.agent_activity(self._agents(), time.time() - DAY)
         silent = [agent for agent in AGENTS if agent not in {one.agent for one in active}]
-        connections, journal = self._services.connections(), self._services.journal
+        connections = self._parts.menu.connections()
         changed = [
-            (_change_title(agent, one), one.changed, _entry_actions(self._services.settings(), agent))
+            (_change_title(agent, one), one.changed, _entry_actions(self._parts.menu.settings(), agent))
             for agent, one in connections.items()
             if one.changed
         ]
-        last = {one.agent: journal.get(one.decision) for one in active}
+        last = {one.agent: self._journal.get(one.decision) for one in active}
         return self._page(
             "agents", say("Agents"), active_agents=active, last=last, silent_agents=silent, unsupported=UNSUPPORTED,
-            changed_agents=changed, connections=connections, offers=self._services.offers(),
+            changed_agents=changed, connections=connections, offers=self._parts.menu.offers(),
             packages=AGENTS.packages, known=(*AGENTS, UNKNOWN),
         )  # fmt: skip
 
     def switch(self, query: Query, target: str = "") -> str:
         done = _done_message(query)
         return self._page(
-            "switch", say("Switch and settings"), done=done, page_settings=self._services.settings(),
-            has_passphrase=self._services.controls.passphrase.is_set,
+            "switch", say("Switch and settings"), done=done, page_settings=self._parts.menu.settings(),
+            has_passphrase=self._controls.passphrase.is_set,
         )  # fmt: skip
 
     def enter(self, query: Query, target: str = "") -> str:
@@ -222,28 +225,28 @@ class PageViews:
 
     def _agents(self) -> tuple[str, ...]:
         """Those that are known, then those of which only the journal knows: their packages are gone."""
-        return tuple(dict.fromkeys((*AGENTS, *UNSUPPORTED, UNKNOWN, *self._services.statistics.agent_names())))
+        return tuple(dict.fromkeys((*AGENTS, *UNSUPPORTED, UNKNOWN, *self._statistics.agent_names())))
 
     def _recent(
         self, wanted: filters.DecisionFilter, *, limit: int, before: str = "", after: str = ""
     ) -> list[Record]:
-        return self._services.journal.recent(limit, wanted.rows(before=before, after=after), brief=True)
+        return self._journal.recent(limit, wanted.rows(before=before, after=after), brief=True)
 
     def header(self) -> str:
         """What the header of every page shows: whether hooks run, and how many approvals wait."""
-        switch = self._services.controls.state
+        switch = self._controls.state
         state = "off" if not switch.enabled else "paused" if switch.paused_until else "on"
         return f"{state} {self._waiting()}"
 
     def _waiting(self) -> int:
-        hooks = sum(one.waiting for one in self._services.catalog.states)
-        return hooks + len(self._services.controls.requests) + len(self._actions.pending_settings())
+        hooks = sum(one.waiting for one in self._parts.catalog.states)
+        return hooks + len(self._controls.requests) + len(self._actions.pending_settings())
 
     def _page(self, template: str, title: str, **names: object) -> str:
         return self._templates.get_template(f"{template}.html").render(
             title=title,
             page_name=template,
-            switch=self._services.controls.state,
+            switch=self._controls.state,
             waiting=self._waiting(),
             header=self.header(),
             **names,
@@ -264,8 +267,8 @@ class PageViews:
             "failure": say(FAILURE_TEXTS.get(hook.failure, hook.failure.value)),
             "timeout": hook.timeout,
             "durations": durations or charts.HookDurations(),
-            "actions": possible_actions(one, self._services.controls.state.hooks_off),
-            "off": one.key in self._services.controls.state.hooks_off,
+            "actions": possible_actions(one, self._controls.state.hooks_off),
+            "off": one.key in self._controls.state.hooks_off,
             "waiting": one.waiting,
             "match": _match_text(hook),
             "removed": one.digest == REMOVED,
