@@ -7,14 +7,14 @@ import sys
 
 import pytest
 from house import House
+from ipc.tray_parts import TrayParts, reviews
 
 from tray.approvals.controls import PASSPHRASE
-from tray.ipc.approval_requests import ApprovalRequests, TerminalReviews
+from tray.ipc.approval_requests import ApprovalRequests
 
 
 def test_a_script_that_was_missing_is_among_the_hooks_of_its_source_once_it_is_there(house: House) -> None:
-    reviews = TerminalReviews(house.stores.copies, house.paths.state / "reviews")
-    requests = ApprovalRequests(house.controls(), reviews, lambda pid: True)
+    requests = ApprovalRequests(house.controls(), reviews(house), TrayParts())
     for name in ("guard", "late"):
         house.hook(name, on="tool_before", script="exit 0", approved=False)
     (house.paths.config.parent / "late.sh").unlink()
@@ -37,7 +37,6 @@ def test_a_terminal_shows_and_approves_the_programs_of_its_own_path(house: House
     script.write_text("#!/usr/bin/env mytool\n")
     script.chmod(0o755)
     house.hook("guard", on="tool_before", command="./guard", approved=False)
-    reviews = TerminalReviews(house.stores.copies, house.paths.state / "reviews")
     path = f"{tool.parent}:/usr/bin:/bin"
     with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"PATH": path}) as command:
         assert command.stdin is not None
@@ -45,11 +44,11 @@ def test_a_terminal_shows_and_approves_the_programs_of_its_own_path(house: House
         command.stdin.write(b"ready\n")
         command.stdin.flush()
         command.stdout.readline()  # it runs, so that its environment is its own
-        requests = ApprovalRequests(house.controls(), reviews, lambda pid: True)
+        requests = ApprovalRequests(house.controls(), reviews(house), TrayParts())
         asked = requests.approve({"hook": "guard", "pid": command.pid})
         command.stdin.close()
 
-    asked.run(PASSPHRASE)
+    requests.perform(asked, PASSPHRASE)
     house.tool("ls", environment={"PATH": "/usr/bin:/bin"})
 
     assert f"mytool: {tool}" in asked.question

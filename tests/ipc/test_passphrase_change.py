@@ -11,12 +11,13 @@ from collections.abc import Iterator
 import pytest
 from desk import wait
 from house import House
+from ipc.tray_parts import TrayParts
 
 from tray.approvals.callers.person import Judgement, ProcessFacts, Proof
 from tray.errors import HooktrayError
 from tray.ipc import frames
 from tray.ipc.connection import CallerTerminal
-from tray.ipc.passphrase_change import PassphraseChange, TrayFacts
+from tray.ipc.passphrase_change import PassphraseChange
 from tray.ipc.terminal import MAX_QUESTIONS, TerminalPrompt
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who logged in")
@@ -63,8 +64,9 @@ def typed(*lines: str) -> Iterator[CallerTerminal]:
 
 
 def change(house: House, *, heard: bool = False, desktop: bool = False, lost: bool = False) -> PassphraseChange:
-    prompt = Prompt(lambda pid: False, house.passphrase, timeout=5)
-    return PassphraseChange(prompt, house.controls(), TrayFacts(lambda: heard, lambda: desktop, lambda: lost))
+    tray = TrayParts()
+    tray.heard_from_agents, tray.has_desktop, tray.is_state_lost = heard, desktop, lost
+    return PassphraseChange(Prompt(tray, house.passphrase, timeout=5), house.controls(), tray)
 
 
 @pytest.mark.parametrize(
@@ -100,25 +102,25 @@ def test_a_first_passphrase_is_set_only_where_no_agent_can_have_typed_it(
 
     if refused:
         with pytest.raises(HooktrayError) as error, typed() as terminal:
-            change(house, **tray)(0, terminal, False)
+            change(house, **tray).change(0, terminal, forget=False)
         assert refused in f"{error.value.message} {error.value.hint}"
     else:
         with typed(SECRET, SECRET) as terminal:
-            assert change(house, **tray)(0, terminal, False) == "The passphrase is set"
+            assert change(house, **tray).change(0, terminal, forget=False) == "The passphrase is set"
     assert house.passphrase.is_set is not bool(refused)
 
 
 @pytest.mark.parametrize("refused", ["before", "meanwhile"])
 def test_an_agent_above_is_refused_also_if_it_appears_while_something_is_typed(house: House, refused: str) -> None:
     house.passphrase.set(SECRET, "page")
-    prompt = Prompt(lambda pid: False, house.passphrase, timeout=5)
+    prompt = Prompt(TrayParts(), house.passphrase, timeout=5)
     prompt.becomes = Judgement(Proof.REFUSED, "an agent", "elsewhere")
     if refused == "before":
         prompt.found = prompt.becomes
-    changes = PassphraseChange(prompt, house.controls(), TrayFacts(lambda: False, lambda: True, lambda: False))
+    changes = PassphraseChange(prompt, house.controls(), TrayParts())
 
     with pytest.raises(HooktrayError, match=r"an agent|nothing was changed"), typed(SECRET) as terminal:
-        changes(0, terminal, True)
+        changes.change(0, terminal, forget=True)
     assert house.passphrase.is_set
     prompt.judged = 1
     with typed(SECRET) as terminal:
@@ -132,23 +134,23 @@ def test_one_that_is_set_elsewhere_meanwhile_is_not_replaced(house: House) -> No
                 house.passphrase.set(SECRET, "page")
             return super().judge(pid)
 
-    tray = TrayFacts(lambda: False, lambda: True, lambda: False)
-    changes = PassphraseChange(Meanwhile(lambda pid: False, house.passphrase, timeout=5), house.controls(), tray)
+    tray = TrayParts()
+    changes = PassphraseChange(Meanwhile(tray, house.passphrase, timeout=5), house.controls(), tray)
 
     other = "eight loud harbours"
     with pytest.raises(HooktrayError, match="nothing was changed"), typed(other, other) as terminal:
-        changes(0, terminal, False)
+        changes.change(0, terminal, forget=False)
     assert house.passphrase.check(SECRET, "page")
 
 
 def test_to_forget_one_that_is_not_set_is_answered_with_that(house: House) -> None:
     with pytest.raises(HooktrayError, match="no passphrase is set"), typed() as terminal:
-        change(house, heard=True)(0, terminal, True)
+        change(house, heard=True).change(0, terminal, forget=True)
 
 
 def test_only_the_right_passphrase_of_a_caller_that_waits_confirms(house: House) -> None:
     house.passphrase.set(SECRET, "page")
-    prompt = TerminalPrompt(lambda pid: False, house.passphrase, timeout=5)
+    prompt = TerminalPrompt(TrayParts(), house.passphrase, timeout=5)
     for lines, is_right in (((SECRET,), True), (("a wild guess",), False), (("",), False), ((), False)):
         with typed(*lines) as terminal:
             assert prompt.confirm(0, terminal, "Switch hooks off?") is is_right, lines
@@ -156,7 +158,7 @@ def test_only_the_right_passphrase_of_a_caller_that_waits_confirms(house: House)
 
 def test_a_caller_that_types_nothing_is_given_up_and_another_question_waits_meanwhile(house: House) -> None:
     house.passphrase.set(SECRET, "page")
-    prompt = TerminalPrompt(lambda pid: False, house.passphrase, timeout=0.5)
+    prompt = TerminalPrompt(TrayParts(), house.passphrase, timeout=0.5)
     ours, theirs = socket.socketpair()
     found: list[bool] = []
     with ours, theirs:
@@ -172,7 +174,7 @@ def test_a_caller_that_types_nothing_is_given_up_and_another_question_waits_mean
 
 
 def test_no_more_than_a_few_questions_are_open_at_once(house: House) -> None:
-    prompt = TerminalPrompt(lambda pid: False, house.passphrase)
+    prompt = TerminalPrompt(TrayParts(), house.passphrase)
     with contextlib.ExitStack() as open_ones, typed() as terminal:
         for pid in range(MAX_QUESTIONS):
             open_ones.enter_context(prompt.dialogue(-pid, terminal))

@@ -25,19 +25,25 @@ class Asking(Recorder):
         return {"typed": [terminal.ask("Type ✓: ", 20), terminal.ask("Again: ", request["seconds"])], "pid": peer.pid}
 
 
-def asked(folder: Path, seconds: float, *, loopback: bool) -> tuple[Mapping[str, Any], list[str]]:
-    """The reply, and what the command showed."""
-    folder.mkdir(mode=0o700)
-    shown: list[str] = []
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the command showed at its terminal. Each question gets a numbered line."""
+    texts: list[str] = []
 
     def type_(text: str) -> str:
-        shown.append(text)
-        return f"line {len(shown)} ✓"
+        texts.append(text)
+        return f"line {len(texts)} ✓"
 
+    monkeypatch.setattr("tray.ipc.client.ask_hidden", type_)
+    return texts
+
+
+def reply(folder: Path, seconds: float, *, loopback: bool) -> Mapping[str, Any]:
+    folder.mkdir(mode=0o700)
     server = IpcServer(folder / "tray.sock", Asking(), loopback=loopback)
     server.start()
     try:
-        return send_request(folder / "tray.sock", {"op": "off", "seconds": seconds}, 20, type_), shown
+        return send_request(folder / "tray.sock", {"op": "off", "seconds": seconds}, 20, can_ask=True)
     finally:
         server.close()
 
@@ -46,15 +52,17 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has the port
 
 
 @pytest.mark.parametrize("loopback", [pytest.param(False, marks=POSIX), True])
-def test_the_tray_asks_by_way_of_the_command(tmp_path: Path, loopback: bool) -> None:
-    answer, shown = asked(tmp_path / "state", 20, loopback=loopback)
+def test_the_tray_asks_by_way_of_the_command(tmp_path: Path, shown: list[str], loopback: bool) -> None:
+    answer = reply(tmp_path / "state", 20, loopback=loopback)
 
     assert answer["typed"] == ["line 1 ✓", "line 2 ✓"]
     assert answer["pid"] == os.getpid(), "the system shows who asks, though a port does not"
     assert shown == ["Type ✓: ", "Again: "]
 
 
-def test_an_answer_that_comes_too_late_does_not_count_and_the_reply_still_arrives(tmp_path: Path) -> None:
-    answer, _ = asked(tmp_path / "state", 0, loopback=True)
+def test_an_answer_that_comes_too_late_does_not_count_and_the_reply_still_arrives(
+    tmp_path: Path, shown: list[str]
+) -> None:
+    answer = reply(tmp_path / "state", 0, loopback=True)
 
     assert answer["typed"] == ["line 1 ✓", ""]

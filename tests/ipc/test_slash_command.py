@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from house import House
+from ipc.tray_parts import TrayParts, unattended_requests
 
-from tray.approvals.callers.person import Judgement
 from tray.approvals.controls import Controls
-from tray.ipc.approval_requests import TerminalReviews
-from tray.ipc.connection import CallerTerminal
-from tray.ipc.requests import UserRequests
 from tray.ipc.server import PeerCredentials
 from tray.ipc.slash_command import HooksCommand
-
-
-class Nobody:
-    """A terminal that no person sits at; to ask there would be a fault."""
-
-    def judge(self, pid: int) -> Judgement:
-        raise AssertionError("a prompt has no terminal")
-
-    def shares_files(self, pid: int) -> bool:
-        return False
-
-    def confirm(self, pid: int, terminal: CallerTerminal, question: str) -> bool:
-        raise AssertionError("a prompt has no terminal")
-
-
-@pytest.fixture
-def reviews(house: House) -> TerminalReviews:
-    return TerminalReviews(house.stores.copies, house.paths.state / "reviews")
 
 
 @pytest.fixture
@@ -40,14 +17,12 @@ def controls(house: House) -> Controls:
 
 
 @pytest.fixture
-def typed(controls: Controls, reviews: TerminalReviews) -> HooksCommand:
-    return HooksCommand(
-        controls, UserRequests(controls, str, Nobody(), reviews, lambda: Path("/page")), lambda: "all is well"
-    )
+def typed(house: House, controls: Controls) -> HooksCommand:
+    return HooksCommand(controls, unattended_requests(house, controls), TrayParts())
 
 
 def say(typed: HooksCommand, line: str, own: str = "/hooks") -> str:
-    return typed((own, *line.split()), "claude-code")
+    return typed.answer((own, *line.split()), "claude-code")
 
 
 def test_list_names_every_hook_with_its_event_and_state(house: House, typed: HooksCommand) -> None:
@@ -91,10 +66,10 @@ def test_a_long_list_says_how_many_more_there_are(house: House, typed: HooksComm
 
 @pytest.mark.parametrize("op", ["approve", "deny"])
 def test_what_cannot_be_read_is_refused_with_its_cure_and_not_put_before_anybody(
-    house: House, controls: Controls, reviews: TerminalReviews, op: str
+    house: House, controls: Controls, op: str
 ) -> None:
     house.hook("lost", on="tool_before", command="python3 ./nowhere.py", approved=False)
-    requests = UserRequests(controls, str, Nobody(), reviews, lambda: Path("/page"))
+    requests = unattended_requests(house, controls)
 
     answer = requests.answer({"op": op, "hook": "lost"}, PeerCredentials(pid=1, uid=1))
 
@@ -103,12 +78,10 @@ def test_what_cannot_be_read_is_refused_with_its_cure_and_not_put_before_anybody
     assert controls.requests == ()
 
 
-def test_an_approval_is_taken_back_though_the_script_is_gone(
-    house: House, controls: Controls, reviews: TerminalReviews
-) -> None:
+def test_an_approval_is_taken_back_though_the_script_is_gone(house: House, controls: Controls) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     (house.paths.config.parent / "guard.sh").unlink()
-    requests = UserRequests(controls, str, Nobody(), reviews, lambda: Path("/page"))
+    requests = unattended_requests(house, controls)
 
     assert "asked" not in requests.enqueue({"op": "revoke", "hook": "guard"}, "somebody")
     assert [one.summary for one in controls.requests] == ["Revoke guard"]

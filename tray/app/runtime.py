@@ -9,9 +9,9 @@ from functools import partial
 
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.alert_ports import AlertPorts, AlertSettings
-from tray.app.command_answers import CommandAnswers
 from tray.app.core import TrayCore
 from tray.app.desktop import DesktopPorts, alert_actions, build_desktop
+from tray.app.live_facts import LiveFacts
 from tray.app.shutdown import CLOSE_TIMEOUT
 from tray.app.source_refresh import RefreshSchedule, SourceRefresh
 from tray.app.web import LiveReplays, PageMenu
@@ -24,6 +24,7 @@ from tray.desktop.menu import Action
 from tray.desktop.opener import Opener
 from tray.doctor.agents import failed_agents
 from tray.doctor.live import LiveDoctor, runtime_health
+from tray.doctor.reports import Reports
 from tray.engine.approval_trials import Trials
 from tray.event_loop import LoopThread, QueueTimer
 from tray.installation import welcome
@@ -31,7 +32,12 @@ from tray.installation.connection_watch import ConnectionWatch
 from tray.installation.lost_state import LostState
 from tray.installation.state_folder import StateFolder
 from tray.installation.terminal_question import echo
+from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.health import TrayHealth
+from tray.ipc.passphrase_change import PassphraseChange
+from tray.ipc.requests import UserRequests
+from tray.ipc.slash_command import HooksCommand
+from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
 from tray.sessions.call_audit import CallAudit
 from tray.sessions.offline_rows import OfflineRows
@@ -67,7 +73,7 @@ class App:
         self._is_first_start = welcome.create_config(self._paths)
         self._loop = LoopThread()
         self._refresh = RefreshSchedule(self._loop.loop, self._work)
-        self._doctor = LiveDoctor(self._paths, self._stores, self._catalog, self._health)
+        self._doctor = LiveDoctor(self._paths, self._stores, self._catalog, self.health)
         self._make_sessions()
         self._make_alerts()
         self._make_lost_state(folder)
@@ -99,19 +105,23 @@ class App:
         self._events.page = self._session_focus.pages = self._page
 
     def _make_answers(self) -> None:
-        answers = CommandAnswers(
-            self._core,
+        facts = LiveFacts(self._core, self)
+        prompt = TerminalPrompt(self._click_trust, self._controls.passphrase)
+        requests = UserRequests(
             self._controls,
-            self._click_trust,
-            self._page,
-            self._doctor,
-            self._sessions,
-            self._session_focus,
-            health=self._health,
-            icon_name=self._icon_name,
+            prompt,
+            TerminalReviews(self._stores.copies, self._reviews),
+            tray=self,
+            facts=facts,
+            passphrases=PassphraseChange(prompt, self._controls, facts),
+            callers=self._click_trust,
+            page=self._page,
+            sessions=self._sessions,
+            windows=self._session_focus,
+            reports=Reports(self._paths, self._stores, self._catalog),
         )
-        self.answer_command = answers.answer
-        self.answer_slash_command = answers.answer_slash_command
+        self.answer_command = requests.answer
+        self.answer_slash_command = HooksCommand(self._controls, requests, self._doctor).answer
 
     def _make_lost_state(self, folder: StateFolder) -> None:
         self._offline_rows = OfflineRows(self._paths, self._stores.journal, self._alerts, self._events)
@@ -369,7 +379,8 @@ class App:
         self._presenter.opened()
         self._refresh.request()
 
-    def _icon_name(self) -> str:
+    @property
+    def icon_name(self) -> str:
         """Which icon is on the screen now; "" when none is."""
         return self._icon.name if self._icon.visible else ""
 
@@ -379,7 +390,7 @@ class App:
     def _failing_hooks(self) -> frozenset[str]:
         return self._doctor.failing_hooks(self._alert_controller.failing_hooks)
 
-    def _health(self) -> TrayHealth:
+    def health(self) -> TrayHealth:
         incident = self._lost_state.incident
         more: TrayHealth = {
             **self._alert_controller.problems,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import enum
 import getpass
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -119,7 +118,7 @@ def _approval(words: Sequence[str], env: Sequence[str], source: str) -> Mapping[
     if source:
         path = Path(source).expanduser()
         return {"op": "approve", "source": str(path.absolute()) if path.exists() else source}
-    event, hook = split_event(words, shlex.join)
+    event, hook = split_event(words, is_shell=True)
     return {"op": "approve", "event": event, "hook": hook, "env": list(env)}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -117,7 +117,7 @@ class Reports:
         self._stores = stores
         self._catalog = catalog
 
-    def make(self, request: Mapping[str, object], health: Callable[[], TrayHealth]) -> Report:
+    def make(self, request: Mapping[str, object], health: TrayHealth) -> Report:
         """The report that a command asks for; empty where the command has to gather it by itself.
 
         Any program of the user may ask, so the request may hold anything.
@@ -141,12 +141,12 @@ class Reports:
             return ReportRequest(report=name, site=replace(self._site(request), workspace=str(request["workspace"])))
         return ReportRequest(report=name, site=self._site(request) if name == "status" else None)
 
-    def _gather(self, wanted: ReportRequest, health: Callable[[], TrayHealth]) -> Report:
+    def _gather(self, wanted: ReportRequest, health: TrayHealth) -> Report:
         match wanted:
             case ReportRequest(report="agents", site=Site() as place):
-                return self._agents(place, health().get("unanswered"))
+                return self._agents(place, health.get("unanswered"))
             case ReportRequest(report="status", site=Site() as place):
-                return status_report(self._stores, self._catalog, health(), place)
+                return status_report(self._stores, self._catalog, health, place)
             case ReportRequest(report="list"):
                 return list_report(self._stores, self._catalog)
             case ReportRequest(report="log"):

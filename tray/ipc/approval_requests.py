@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -16,6 +17,7 @@ from tray.approvals.controls import PASSPHRASE, Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.review import TERMINAL_LIMIT, require_readable, review, write_review
 from tray.approvals.search_path import terminal_path
+from tray.approvals.user_action import UserAction, perform
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, say
@@ -29,11 +31,13 @@ UNCHANGED = "unchanged"  # the word for all hooks with exactly the imported cont
 
 
 class UserRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked for. `run` gets the channel through which it was confirmed, and returns what else to show."""
+    """What is asked for."""
 
     summary: str
     question: str
-    run: Callable[[str], str | None]
+    action: UserAction
+    shown: UserAction | None = None  # what the passphrase confirms, if the terminal shows more than the menu
+    tried: tuple[HookState, ...] = ()  # the hooks of which a test run follows
     tightens: bool = False  # needs no proof, only that no agent asks
     in_menu: str = ""  # the reply if the menu shows it already
 
@@ -65,13 +69,19 @@ class TerminalReviews:
         return "\n" + say("In full: {file}", file=path)
 
 
+class FileView(Protocol):
+    """Knows which processes see the same files as the tray."""
+
+    def shares_files(self, pid: int) -> bool: ...
+
+
 class ApprovalRequests:
     """Turns what a command asks for into a UserRequest. Raises HooktrayError when there is nothing to decide."""
 
-    def __init__(self, controls: Controls, reviews: TerminalReviews, shares_files: Callable[[int], bool]) -> None:
+    def __init__(self, controls: Controls, reviews: TerminalReviews, files: FileView) -> None:
         self._controls = controls
         self._reviews = reviews
-        self._shares_files = shares_files
+        self._files = files
 
     def approve(self, request: Mapping[str, object]) -> UserRequest:
         if source := request.get("source"):
@@ -91,14 +101,8 @@ class ApprovalRequests:
         return self._approve(require_readable(one), request.get("pid"), env)
 
     def _approve(self, one: HookState, pid: object, env: tuple[str, ...]) -> UserRequest:
-        path = terminal_path(pid) if isinstance(pid, int) and self._shares_files(pid) else ""
+        path = terminal_path(pid) if isinstance(pid, int) and self._files.shares_files(pid) else ""
         shown = self._controls.with_path(one, path)
-
-        def approve(channel: str) -> str:
-            digest, used = (shown.digest, path) if channel == PASSPHRASE else (one.digest, "")
-            self._controls.approve(one.key, digest, channel, used, env)
-            return self._controls.trials.describe(one.key, TRIAL_TIMEOUT)
-
         summary = say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8])
         question = say("Hooktray: approve this?") + f"\n\n{self._reviews.hook(shown)}"
         if env:
@@ -109,22 +113,20 @@ class ApprovalRequests:
         return UserRequest(
             summary=summary,
             question=question,
-            run=approve,
+            action=UserAction(action="approve", key=one.key, digest=one.digest, variables=env),
+            shown=UserAction(action="approve", key=one.key, digest=shown.digest, path=path, variables=env),
+            tried=(one,),
             in_menu=say("{name} waits for your approval", name=one.hook.name) if one.waiting and not env else "",
         )
 
     def _grant(self, one: HookState, env: tuple[str, ...]) -> UserRequest:
         variables = ", ".join(env)
-
-        def grant(channel: str) -> str:
-            self._controls.grant(one.key, env, channel)
-            return self._controls.trials.describe(one.key, TRIAL_TIMEOUT)
-
         asked = say("Hooktray: give {variables} of each agent's environment to this hook?", variables=variables)
         return UserRequest(
             summary=say("Let {variables} through to {name}", variables=variables, name=one.hook.name),
             question=f"{asked}\n  {_where(one)}",
-            run=grant,
+            action=UserAction(action="grant", key=one.key, variables=env),
+            tried=(one,),
         )
 
     def _withhold(self, one: HookState, env: tuple[str, ...]) -> UserRequest:
@@ -141,7 +143,7 @@ class ApprovalRequests:
         return UserRequest(
             summary=say("Withhold {variables} from {name}", variables=variables, name=one.hook.name),
             question=f"{asked}\n  {_where(one)}",
-            run=lambda channel: self._controls.withhold(one.key, env, channel),
+            action=UserAction(action="withhold", key=one.key, variables=env),
         )
 
     def _source(self, word: str) -> UserRequest:
@@ -175,24 +177,14 @@ class ApprovalRequests:
 
     def _all_of(self, batch: ApprovalBatch) -> UserRequest:
         number = len(batch.hooks)
-
-        def approve(channel: str) -> str:
-            self._controls.approve_batch(batch.digest, channel)
-            return "\n  ".join(self._trials_of(batch))
-
         waits = count("{n} hook waits for your approval", "{n} hooks wait for your approval", number)
         return UserRequest(
             summary=button_label(batch),
             question=say("Hooktray: approve all of these?") + f"\n\n{self._reviews.batch(batch)}",
-            run=approve,
+            action=UserAction(action="batch", digest=batch.digest),
+            tried=batch.hooks,
             in_menu=waits,
         )
-
-    def _trials_of(self, batch: ApprovalBatch) -> Iterator[str]:
-        until = time.monotonic() + TRIAL_TIMEOUT
-        for one in batch.hooks:
-            if text := self._controls.trials.describe(one.key, max(0.0, until - time.monotonic())):
-                yield f"{one.hook.name}: {text}"
 
     def _waiting(self, request: Mapping[str, object]) -> UserRequest | None:
         """A request that has a word of its own: clicks that wait for the passphrase."""
@@ -204,7 +196,7 @@ class ApprovalRequests:
         return UserRequest(
             summary=last.summary,
             question=say("Hooktray: {what}? It was clicked there just now.", what=last.summary),
-            run=lambda channel: self._controls.resolve(last.id, accept=True),
+            action=UserAction(action="allow", key=last.id),
             in_menu=last.summary,
         )
 
@@ -216,7 +208,7 @@ class ApprovalRequests:
             summary=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
             question=say("Hooktray: deny this?") + f"\n\n{self._reviews.hook(one)}",
             tightens=True,
-            run=lambda channel: self._controls.deny(one.key, one.digest, channel),
+            action=UserAction(action="deny", key=one.key, digest=one.digest),
         )
 
     def revoke(self, request: Mapping[str, object]) -> UserRequest:
@@ -232,13 +224,24 @@ class ApprovalRequests:
             return UserRequest(
                 summary=say("Take back the last approval of {name}", name=one.hook.name),
                 question=f"{asked}\n  {what}",
-                run=lambda channel: self._controls.undo_approval(one.key, channel),
+                action=UserAction(action="undo", key=one.key),
             )
         return UserRequest(
             summary=say("Revoke {name}", name=one.hook.name),
             question=say("Hooktray: take this approval back? It stops running.") + f"\n  {what}",
-            run=lambda channel: self._controls.revoke(one.key, channel),
+            action=UserAction(action="revoke", key=one.key),
         )
+
+    def perform(self, request: UserRequest, channel: str) -> str:
+        """Do what was asked for, confirmed through this channel; returns what else to show."""
+        action = request.shown if request.shown and channel == PASSPHRASE else request.action
+        perform(self._controls, action, channel)
+        until = time.monotonic() + TRIAL_TIMEOUT
+        texts = []
+        for one in request.tried:
+            if text := self._controls.trials.describe(one.key, max(0.0, until - time.monotonic())):
+                texts.append(f"{one.hook.name}: {text}" if action.action == "batch" else text)
+        return "\n  ".join(texts)
 
     def _setting(self, request: Mapping[str, object]) -> GuardedSetting | None:
         """A hook of the same name is meant first, and an event names a hook."""
@@ -255,11 +258,10 @@ class ApprovalRequests:
         else:
             summary = say("Deny {setting}", setting=text)
             question = say("Hooktray: turn this setting down?")
-        decide = self._controls.approve if yes else self._controls.deny
         return UserRequest(
             summary=summary,
             question=f"{question}\n  {text}",
-            run=lambda channel: decide(setting.key, setting.digest, channel),
+            action=UserAction(action="approve" if yes else "deny", key=setting.key, digest=setting.digest),
             tightens=not yes,
             in_menu=say("{name} waits for your approval", name=text) if yes and setting.waiting else "",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from tray.errors import IpcError
@@ -20,18 +20,15 @@ HUNG_HINT = "it may be hung or of another version: end it and start `hooktray ru
 def ask(path: Path, request: Mapping[str, object], timeout: float) -> Mapping[str, object]:
     """Sends a request for which the tray may ask the user for a proof, at the command's terminal."""
     can_ask = has_terminal()
-    return send_request(path, {**request, "terminal": can_ask}, timeout, ask_hidden if can_ask else None)
+    return send_request(path, {**request, "terminal": can_ask}, timeout, can_ask=can_ask)
 
 
 def send_request(
-    path: Path,
-    request: Mapping[str, object],
-    timeout: float = TIMEOUT,
-    ask_user: Callable[[str], str] | None = None,
+    path: Path, request: Mapping[str, object], timeout: float = TIMEOUT, *, can_ask: bool = False
 ) -> Mapping[str, object]:
     """Returns the tray's reply. Raises IpcError if no tray listens at `path`, or it does not reply or refuses.
 
-    `ask_user` shows a question of the tray and returns the answer; the time for that does not count.
+    With `can_ask` a question of the tray is shown at the terminal; the time until it is answered does not count.
     """
     until = time.monotonic() + timeout
     connection, token = _connect(path)
@@ -41,9 +38,9 @@ def send_request(
             connection.sendall(frames.encode_control(request, token))
             frames.decode_ack(_receive(connection, frames.ACK_SIZE, until))
             start = _receive(connection, 1, until)
-            while ask_user is not None and start == frames.QUESTION:
+            while can_ask and start == frames.QUESTION:
                 asked = time.monotonic()
-                _answer_question(connection, ask_user, until)
+                _answer_question(connection, until)
                 until += time.monotonic() - asked
                 start = _receive(connection, 1, until)
             start += _receive(connection, frames.REPLY_SIZE - 1, until)
@@ -55,9 +52,9 @@ def send_request(
     return _reply(start + rest)
 
 
-def _answer_question(connection: socket.socket, ask_user: Callable[[str], str], until: float) -> None:
+def _answer_question(connection: socket.socket, until: float) -> None:
     size = frames.question_size(frames.QUESTION + _receive(connection, frames.QUESTION_SIZE - 1, until))
-    typed = ask_user(_receive(connection, size, until).decode("utf-8", "replace"))
+    typed = ask_hidden(_receive(connection, size, until).decode("utf-8", "replace"))
     with contextlib.suppress(ConnectionError):  # the tray no longer waits: its reply is there
         connection.sendall(f"{typed}\n".encode())
 

@@ -62,8 +62,8 @@ class FramePrefix(msgspec.Struct, frozen=True):
 class FrameHeader(msgspec.Struct, frozen=True):
     """Who sends the frame, and from where: the fields, then the caller's environment."""
 
-    fields: Mapping[str, str] = msgspec.field(default_factory=lambda: EMPTY)
-    environment: Mapping[str, str] = msgspec.field(default_factory=lambda: EMPTY)
+    fields: Mapping[str, str] = EMPTY
+    environment: Mapping[str, str] = EMPTY
 
 
 def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body: bytes) -> bytes:

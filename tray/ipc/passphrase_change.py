@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-
-import msgspec
+from typing import Protocol
 
 from tray.approvals.callers.caller_facts import is_at_console, is_connected_to_root, own_addresses, process_chain
 from tray.approvals.callers.person import Proof, is_console_login, is_remote_login
@@ -23,23 +21,31 @@ AT_LOGIN = phrase("log in over SSH from another machine, or at this machine's ow
 AT_CONSOLE = phrase("set it in the tray's menu, on the page, or at this machine's own console (/dev/tty1 …)")
 
 
-class TrayFacts(msgspec.Struct, frozen=True):
+class TrayFacts(Protocol):
     """Decides where a first passphrase can be set, besides the menu and the page."""
 
-    heard_from_agents: Callable[[], bool]  # True if an agent was connected or has sent an event
-    has_desktop: Callable[[], bool]  # True if the menu or the page can be shown
-    is_state_lost: Callable[[], bool]  # True until the review: else the program that deleted it could set one
+    @property
+    def heard_from_agents(self) -> bool:
+        """True if an agent was connected or has sent an event."""
+
+    @property
+    def has_desktop(self) -> bool:
+        """True if the menu or the page can be shown."""
+
+    @property
+    def is_state_lost(self) -> bool:
+        """True until the user has reviewed the loss: else the program that deleted the state could set one."""
 
 
 class PassphraseChange:
-    """Sets, changes or forgets the passphrase. Call it with the command's process and terminal."""
+    """Sets, changes or forgets the passphrase, at the terminal of a command."""
 
     def __init__(self, prompt: TerminalPrompt, controls: Controls, tray: TrayFacts) -> None:
         self._prompt = prompt
         self._controls = controls
         self._tray = tray
 
-    def __call__(self, pid: int, terminal: CallerTerminal, forget: bool) -> str:
+    def change(self, pid: int, terminal: CallerTerminal, *, forget: bool) -> str:
         """Returns what was done. Raises HooktrayError if nothing was changed."""
         judgement = self._prompt.judge(pid)
         if judgement.proof is Proof.REFUSED:
@@ -66,19 +72,19 @@ class PassphraseChange:
     def _require_first_place(self, pid: int, reason: str) -> None:
         """Raises HooktrayError where an agent may have typed a first passphrase."""
         if why := reason or self._objection(pid):
-            has_desktop = self._tray.has_desktop()
-            hint = AT_CONSOLE if self._tray.is_state_lost() else IN_TRAY if has_desktop else AT_LOGIN
+            has_desktop = self._tray.has_desktop
+            hint = AT_CONSOLE if self._tray.is_state_lost else IN_TRAY if has_desktop else AT_LOGIN
             raise HooktrayError(say("a first passphrase cannot be set here: {why}", why=why), hint=say(hint))
 
     def _objection(self, pid: int) -> str:
         chain = process_chain(pid)
         if is_at_console(pid) and is_console_login(chain):
             return ""
-        if self._tray.is_state_lost():
+        if self._tray.is_state_lost:
             return say("approvals were lost")
-        if not self._tray.heard_from_agents():
+        if not self._tray.heard_from_agents:
             return ""
-        if not self._tray.has_desktop() and is_remote_login(chain, own_addresses()):
+        if not self._tray.has_desktop and is_remote_login(chain, own_addresses()):
             return _local_login()
         return say("an agent may type here, too")
 

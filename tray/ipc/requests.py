@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -11,12 +13,15 @@ from tray.agents.protocol import is_known_event
 from tray.agents.registry import AGENTS
 from tray.approvals.callers.person import Judgement, Proof
 from tray.approvals.controls import PASSPHRASE, TERMINAL, Controls
+from tray.approvals.user_action import UserAction
 from tray.errors import HooktrayError
 from tray.ipc.approval_requests import ApprovalRequests, TerminalReviews, UserRequest
 from tray.ipc.connection import CallerTerminal, PeerCredentials
 from tray.ipc.health import TrayHealth
+from tray.ipc.passphrase_change import PassphraseChange, TrayFacts
 from tray.language import count, phrase, say
 from tray.model.event import EventKind
+from tray.model.session import Session
 from tray.text import sanitise
 
 COMMAND_LINE = "command line"
@@ -27,8 +32,6 @@ NO_ICON = phrase("no icon is shown: run `hooktray open`")
 NO_PASSPHRASE = phrase("Approve it in the menu or on the page, or set a passphrase: `hooktray passphrase`")
 NO_PASSPHRASE_NO_ICON = phrase("Approve it on the page (`hooktray open`), or set a passphrase: `hooktray passphrase`")
 
-_NO_HEALTH: TrayHealth = {}
-
 
 class PassphrasePrompt(Protocol):
     """Judges a caller by its pid, and asks for the passphrase at its terminal."""
@@ -38,79 +41,137 @@ class PassphrasePrompt(Protocol):
     def confirm(self, pid: int, terminal: CallerTerminal, question: str) -> bool: ...
 
 
+class PageCallers(Protocol):
+    """Knows which processes may open the page, and change what is on the screen."""
+
+    def may_open_page(self, pid: int) -> bool: ...
+
+
+class PageLinks(Protocol):
+    """Opens the page, or writes a link to it for a browser on another machine."""
+
+    def open(self) -> Path: ...
+    def write_link(self) -> tuple[Path, int]: ...
+
+
+class RunningTray(Protocol):
+    """What only the running tray knows."""
+
+    @property
+    def icon_name(self) -> str:
+        """Which icon is shown now; "" for none."""
+
+    def health(self) -> TrayHealth: ...
+
+
+class SessionFinder(Protocol):
+    """Finds a session by the words of a command. Raises HooktrayError."""
+
+    def find(self, words: str) -> Session: ...
+
+
+class WindowFocus(Protocol):
+    """Brings the window of a session to the front, and returns a note about it. Raises HooktrayError."""
+
+    def go_now(self, session: Session) -> str: ...
+
+
+class ReportMaker(Protocol):
+    """Gathers what a reading command shows."""
+
+    def make(self, request: Mapping[str, object], health: TrayHealth) -> Mapping[str, object]: ...
+
+
 class UserRequests:
     """Answers one request at a time, as {"done": …}, {"queued": …} or {"error": …, "hint": …}."""
 
     def __init__(
         self,
         controls: Controls,
-        icon: Callable[[], str],
         prompt: PassphrasePrompt,
         reviews: TerminalReviews,
-        open_page: Callable[[], Path],
-        health: Callable[[], TrayHealth] = lambda: _NO_HEALTH,
-        may_open: Callable[[int], bool] = lambda pid: True,
-        focus: Callable[[str], str] = str,
-        change_passphrase: Callable[[int, CallerTerminal, bool], str] = lambda pid, terminal, forget: "",
-        write_link: Callable[[], tuple[Path, int]] = lambda: (Path(), 0),
-        report: Callable[[Mapping[str, object], Callable[[], TrayHealth]], Mapping[str, object]] = lambda *_: {},
-        is_state_lost: Callable[[], bool] = lambda: False,
+        *,
+        tray: RunningTray,
+        facts: TrayFacts,
+        passphrases: PassphraseChange,
+        callers: PageCallers,
+        page: PageLinks,
+        sessions: SessionFinder,
+        windows: WindowFocus,
+        reports: ReportMaker,
     ) -> None:
-        self._is_state_lost = is_state_lost
-        self._report = report
-        self._change_passphrase = change_passphrase
-        self._focus = focus
-        self._may_open = may_open
-        self._health = health
         self._controls = controls
-        self._open_page = open_page
-        self._write_link = write_link
-        self._icon = icon
         self._prompt = prompt
-        self._approvals = ApprovalRequests(controls, reviews, prompt.shares_files)
+        self._approvals = ApprovalRequests(controls, reviews, prompt)
+        self._tray = tray
+        self._facts = facts
+        self._passphrases = passphrases
+        self._callers = callers
+        self._page = page
+        self._sessions = sessions
+        self._windows = windows
+        self._reports = reports
 
     def answer(
         self, request: Mapping[str, object], peer: PeerCredentials, terminal: CallerTerminal | None = None
     ) -> Mapping[str, object]:
         """Never raises for what a caller sends; an unknown request is an error in its answer."""
         terminal = terminal if request.get("terminal") is True else None
-        op = str(request.get("op"))
         try:
-            if op in IMMEDIATE:
-                return IMMEDIATE[op](self)
-            if op == "report":
-                return self._report(request, self.health)
-            if op == "open":
-                return self.open(peer.pid, elsewhere=request.get("elsewhere") is True)
-            if op == "passphrase":
-                return self.passphrase(request, peer.pid, terminal)
-            if op == "focus":
-                return self.focus(str(request.get("session") or ""), peer.pid)
-            make_request = NEEDS_PROOF.get(op)
-            request = {**request, "pid": peer.pid}
-            if make_request is None:
-                unknown = say("unknown request {op}", op=repr(op))
-                return {"error": unknown, "hint": say("update hooktray on both sides")}
-            return self._decide(make_request(self, request), peer.pid, terminal)
+            match request.get("op"):
+                case "on":
+                    return self.on()
+                case "ping":
+                    return self.ping()
+                case "health":
+                    return self.health()
+                case "report":
+                    return self._reports.make(request, self.health())
+                case "open":
+                    return self.open(peer.pid, elsewhere=request.get("elsewhere") is True)
+                case "passphrase":
+                    return self.passphrase(request, peer.pid, terminal)
+                case "focus":
+                    return self.focus(str(request.get("session") or ""), peer.pid)
+                case _:
+                    return self._decide(self._user_request({**request, "pid": peer.pid}), peer.pid, terminal)
         except HooktrayError as error:
             return {"error": error.message, "hint": error.hint}
 
+    def _user_request(self, request: Mapping[str, object]) -> UserRequest:
+        """Returns what the user has to prove or click. Raises HooktrayError."""
+        match request.get("op"):
+            case "approve":
+                return self._approvals.approve(request)
+            case "deny":
+                return self._approvals.deny(request)
+            case "off":
+                return self.off()
+            case "pause":
+                return self.pause(request)
+            case "revoke":
+                return self._approvals.revoke(request)
+            case op:
+                unknown = say("unknown request {op}", op=repr(str(op)))
+                raise HooktrayError(unknown, hint=say("update hooktray on both sides"))
+
     def enqueue(self, request: Mapping[str, object], requester: str) -> str:
         """Put the request before the user; returns the text for the caller."""
-        return self._enqueue(NEEDS_PROOF[str(request["op"])](self, request), requester)
+        return self._enqueue(self._user_request(request), requester)
 
     def _enqueue(self, request: UserRequest, requester: str) -> str:
         if not request.in_menu:
-            self._controls.add_request(request.summary, requester, lambda: request.run(GRANTED))
+            perform = partial(self._approvals.perform, request, GRANTED)
+            self._controls.add_request(request.summary, requester, perform)
         return request.in_menu or say("{what}: only the user can do that", what=request.summary)
 
     def ping(self) -> TrayHealth:
-        return {"done": "running", "pid": os.getpid(), "icon": self._icon()}
+        return {"done": "running", "pid": os.getpid(), "icon": self._tray.icon_name}
 
     def health(self) -> TrayHealth:
         """What only the running tray knows, for `status` and `doctor`."""
         open_requests = sum(not one.is_undo for one in self._controls.requests)
-        return {**self.ping(), "requests": open_requests, **self._health()}
+        return {**self.ping(), "requests": open_requests, **self._tray.health()}
 
     def on(self) -> Mapping[str, object]:
         self._controls.set_enabled(True, COMMAND_LINE)
@@ -121,14 +182,14 @@ class UserRequests:
 
         `elsewhere`: the browser is on another machine, so nothing is opened here.
         """
-        if not self._may_open(pid):
+        if not self._callers.may_open_page(pid):
             raise HooktrayError(
                 say("an agent or a hook may not open the page"), hint=say("choose Open page in the tray's menu")
             )
         if elsewhere:
-            link, port = self._write_link()
+            link, port = self._page.write_link()
             return {"file": str(link), "port": port}
-        file = self._open_page()
+        file = self._page.open()
         return {
             "done": say("Asked your desktop to open the page"),
             "hint": say("if it does not come, open this file with one within a minute: {file}", file=file),
@@ -136,18 +197,18 @@ class UserRequests:
 
     def focus(self, session: str, pid: int) -> Mapping[str, object]:
         """Bring a session to the front, but not for an agent, which could cover what the user is about to click."""
-        if not self._may_open(pid):
+        if not self._callers.may_open_page(pid):
             raise HooktrayError(
                 say("an agent or a hook may not change what is on the screen"),
                 hint=say("choose Sessions in the tray's menu"),
             )
-        return {"done": self._focus(session) or say("It is in front now")}
+        return {"done": self._windows.go_now(self._sessions.find(session)) or say("It is in front now")}
 
-    def off(self, request: Mapping[str, object]) -> UserRequest:
+    def off(self) -> UserRequest:
         return UserRequest(
             summary=say("Switch hooks off"),
             question=say("Hooktray: switch all hooks off? No guard runs until they are on again."),
-            run=lambda channel: self._controls.set_enabled(False, channel),
+            action=UserAction(action="off"),
         )
 
     def pause(self, request: Mapping[str, object]) -> UserRequest:
@@ -163,12 +224,8 @@ class UserRequests:
         else:
             summary = say("Pause hooks {long}", long=long)
             question = say("Hooktray: pause all hooks {long}? No guard runs meanwhile.", long=long)
-        return UserRequest(
-            summary=summary, question=question, run=lambda channel: self._pause(seconds, channel, agent, session)
-        )
-
-    def _pause(self, seconds: float | None, channel: str, agent: str, session: str) -> None:
-        self._controls.pause(seconds, channel, agent=agent, session=session)
+        action = UserAction(action="pause", seconds=seconds, agent=agent, session=session)
+        return UserRequest(summary=summary, question=question, action=action)
 
     def passphrase(
         self, request: Mapping[str, object], pid: int, terminal: CallerTerminal | None
@@ -176,18 +233,18 @@ class UserRequests:
         """Set, change or forget the passphrase at the command's terminal."""
         if terminal is None:
             raise HooktrayError(say("it has no terminal"), hint=say("run it in a terminal, in the foreground"))
-        return {"done": self._change_passphrase(pid, terminal, request.get("forget") is True)}
+        return {"done": self._passphrases.change(pid, terminal, forget=request.get("forget") is True)}
 
     def _decide(self, request: UserRequest, pid: int, terminal: CallerTerminal | None) -> Mapping[str, object]:
         """Do it at once if that is safe, else ask for the passphrase; if it cannot ask, let it wait in the menu."""
         judgement = self._prompt.judge(pid)
         is_asked = judgement.proof is Proof.PASSPHRASE
         # After a loss, to deny is to loosen: nothing asks any more about what a denied hook guarded.
-        if is_asked and request.tightens and not judgement.reason and not self._is_state_lost():
-            return _done(request, TERMINAL)
+        if is_asked and request.tightens and not judgement.reason and not self._facts.is_state_lost:
+            return self._done(request, TERMINAL)
         if is_asked and terminal is not None and self._controls.passphrase.is_set:
             if self._prompt.confirm(pid, terminal, request.question):
-                return _done(request, PASSPHRASE)
+                return self._done(request, PASSPHRASE)
             wanted = say("ask once more; a forgotten passphrase is replaced in the tray's menu or on the page")
             raise HooktrayError(say("not confirmed, nothing was changed"), hint=wanted)
         return {
@@ -198,7 +255,7 @@ class UserRequests:
 
     def _way(self, judgement: Judgement) -> str:
         """Returns what the user can do if the passphrase could not be asked for."""
-        icon = self._icon()
+        icon = self._tray.icon_name
         where = say(WHERE_TO_DECIDE if icon else NO_ICON)
         if judgement.proof is Proof.REFUSED:
             return judgement.remedy or where
@@ -208,15 +265,18 @@ class UserRequests:
             )
         return say(NO_PASSPHRASE if icon else NO_PASSPHRASE_NO_ICON)
 
+    def _done(self, request: UserRequest, channel: str) -> Mapping[str, object]:
+        more = self._approvals.perform(request, channel)
+        done = say("{what}: done, recorded as `{way}`", what=request.summary, way=channel)
+        return {"done": done, **({"hint": more} if more else {})}
 
-def _done(request: UserRequest, channel: str) -> Mapping[str, object]:
-    more = request.run(channel)
-    done = say("{what}: done, recorded as `{way}`", what=request.summary, way=channel)
-    return {"done": done, **({"hint": more} if more else {})}
 
+def split_event(words: Sequence[str], *, is_shell: bool = False) -> tuple[str, str]:
+    """The event and the hook of `approve EVENT HOOK`; the event is "" where the first word is none.
 
-def split_event(words: Sequence[str], join: Callable[[Sequence[str]], str] = " ".join) -> tuple[str, str]:
-    """The event and the hook of `approve EVENT HOOK`; the event is "" where the first word is none."""
+    `is_shell`: a shell has split the words, so those of a command line are quoted again.
+    """
+    join = shlex.join if is_shell else " ".join
     first, *rest = words or ("",)
     if rest and (first in EVENT_KINDS or any(is_known_event(agent, first) for agent in AGENTS)):
         return first, rest[0] if len(rest) == 1 else join(rest)
@@ -233,17 +293,3 @@ def _agent(name: object) -> str:
 def _duration_text(seconds: float | None) -> str:
     minutes = round((seconds or 0) / 60)
     return say("until tomorrow") if seconds is None else count("for {n} minute", "for {n} minutes", minutes)
-
-
-IMMEDIATE: Mapping[str, Callable[[UserRequests], Mapping[str, object]]] = {
-    "on": UserRequests.on,
-    "ping": UserRequests.ping,
-    "health": UserRequests.health,
-}
-NEEDS_PROOF: Mapping[str, Callable[[UserRequests, Mapping[str, object]], UserRequest]] = {
-    "approve": lambda requests, request: requests._approvals.approve(request),
-    "deny": lambda requests, request: requests._approvals.deny(request),
-    "off": UserRequests.off,
-    "pause": UserRequests.pause,
-    "revoke": lambda requests, request: requests._approvals.revoke(request),
-}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 from tray.approvals.catalog import HookState, command_or_url
 from tray.approvals.controls import Controls
@@ -21,15 +21,21 @@ HELP = (
 LIST_LIMIT = 30  # hooks
 
 
-class HooksCommand:
-    """Call it with the words that were typed; it returns text for the person who typed."""
+class Doctor(Protocol):
+    """Returns what an examination of Hooktray has found in a few seconds."""
 
-    def __init__(self, controls: Controls, requests: UserRequests, doctor_summary: Callable[[], str] = str) -> None:
-        self._doctor_summary = doctor_summary
+    def summary(self) -> str: ...
+
+
+class HooksCommand:
+    """Answers what was typed with a text for the person who typed it."""
+
+    def __init__(self, controls: Controls, requests: UserRequests, doctor: Doctor) -> None:
+        self._doctor = doctor
         self._controls = controls
         self._requests = requests
 
-    def __call__(self, words: tuple[str, ...], agent: str) -> str:
+    def answer(self, words: tuple[str, ...], agent: str) -> str:
         own, *rest = words
         try:
             return self._answer(own, rest, agent)
@@ -43,7 +49,7 @@ class HooksCommand:
                 return self._list(own)
             case "doctor":
                 hint = say("The whole examination: `hooktray doctor` in a terminal")
-                return f"{self._list(own)}\n{self._doctor_summary()}\n{hint}"
+                return f"{self._list(own)}\n{self._doctor.summary()}\n{hint}"
             case "on":
                 self._controls.set_enabled(True, f"typed into {agent}")
                 return say("Hooks are on")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Protocol
 
 from tray.approvals.callers.caller_facts import (
     controlling_device,
@@ -26,15 +27,19 @@ MAX_QUESTIONS = 16  # that are open at once: each holds a thread
 QUESTION_LIMIT = 1_000_000  # characters; the caller has cut the text to what a terminal can show
 
 
-class TerminalPrompt:
-    """Asks one question at a time at each terminal. `is_untrusted` is True for processes below agents and hooks."""
+class Ancestry(Protocol):
+    """Knows which processes are agents and hooks, or below one."""
 
-    def __init__(
-        self, is_untrusted: Callable[[int], bool], passphrase: Passphrase, *, timeout: float = QUESTION_TIMEOUT
-    ) -> None:
-        self._is_untrusted = is_untrusted
-        self._passphrase = passphrase
-        self._timeout = timeout
+    def has_agent_ancestor(self, pid: int) -> bool: ...
+
+
+class TerminalPrompt:
+    """Asks one question at a time at each terminal."""
+
+    def __init__(self, ancestry: Ancestry, passphrase: Passphrase, *, timeout: float = QUESTION_TIMEOUT) -> None:
+        self._ancestry = ancestry
+        self.passphrase = passphrase
+        self.timeout = timeout
         self._lock = threading.Lock()
         self._asked: set[str] = set()  # the terminals at which a question is open
 
@@ -42,8 +47,8 @@ class TerminalPrompt:
         """Returns the proof that a request of this process needs."""
         if sys.platform == "linux" or pid <= 0:
             chain = process_chain(pid)
-            return judge_command(chain, {pid} if chain and self._is_untrusted(pid) else ())
-        if who := other_platform_origin(pid, self._is_untrusted):
+            return judge_command(chain, {pid} if chain and self._ancestry.has_agent_ancestor(pid) else ())
+        if who := other_platform_origin(pid, self._ancestry.has_agent_ancestor):
             reason = say("{who} is an agent", who=who)
             return Judgement(Proof.REFUSED, reason, say("run it in a terminal that no agent has opened"))
         return Judgement(Proof.PASSPHRASE)
@@ -71,38 +76,31 @@ class TerminalPrompt:
                 raise HooktrayError(say("another question is open at a terminal"), hint=say("answer that one first"))
             self._asked.add(place)
         try:
-
-            def is_allowed() -> bool:
-                return start_time(pid) == since and self.judge(pid).proof is not Proof.REFUSED
-
-            yield TerminalDialogue(terminal, self._passphrase, place, self._timeout, is_allowed)
+            yield TerminalDialogue(self, terminal, place, pid, since)
         finally:
             with self._lock:
                 self._asked.discard(place)
 
 
 class TerminalDialogue:
-    """Asks at one terminal. `is_allowed` judges the caller again, which may have changed while the user typed."""
+    """Asks at one terminal, for the process `pid` that was started at `since`."""
 
-    def __init__(
-        self,
-        terminal: CallerTerminal,
-        passphrase: Passphrase,
-        place: str,
-        timeout: float,
-        is_allowed: Callable[[], bool],
-    ) -> None:
+    def __init__(self, prompt: TerminalPrompt, terminal: CallerTerminal, place: str, pid: int, since: str) -> None:
+        self._prompt = prompt
         self._terminal = terminal
-        self._passphrase = passphrase
         self._place = place
-        self._timeout = timeout
-        self.is_allowed = is_allowed
+        self._pid = pid
+        self._since = since
+
+    def is_allowed(self) -> bool:
+        """Judges the caller again, which may have changed while the user typed."""
+        return start_time(self._pid) == self._since and self._prompt.judge(self._pid).proof is not Proof.REFUSED
 
     def ask(self, text: str) -> str:
         """Returns the line that was typed, without an echo; "" if none came in time."""
-        return self._terminal.ask(text, self._timeout).strip()
+        return self._terminal.ask(text, self._prompt.timeout).strip()
 
     def is_passphrase(self, text: str) -> bool:
         """Asks once and returns whether the passphrase was typed. An empty line is not a try."""
         typed = self.ask(text)
-        return bool(typed) and self._passphrase.check(typed, self._place)
+        return bool(typed) and self._prompt.passphrase.check(typed, self._place)
