@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from threading import Timer
 
 import pytest
+from ipc.server_bench import Recorder
 
 from tray.ipc import frames
 from tray.ipc.connection import FIRST_READ, ClientConnection, ClientDisconnected, PeerCredentials
+from tray.ipc.deferred import DeferredWork
 from tray.model.event import PAYLOAD_LIMIT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pairs of Unix sockets")
@@ -26,7 +28,7 @@ PATIENT = 10.0  # seconds; nobody waits that long
 @contextmanager
 def connected() -> Iterator[tuple[ClientConnection, socket.socket]]:
     ours, theirs = socket.socketpair()
-    caller = ClientConnection(ours, PeerCredentials(1, 1), lambda lead, head: 5.0, lambda work, soon: None)
+    caller = ClientConnection(ours, PeerCredentials(1, 1), Recorder(), DeferredWork())
     with theirs:
         yield caller, theirs
         caller.close()
@@ -99,7 +101,7 @@ def test_nothing_may_follow_a_frame(size: int, more: bytes) -> None:
     ours, theirs = socket.socketpair()
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 * FIRST_READ)
     theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8 * FIRST_READ)
-    caller = ClientConnection(ours, PeerCredentials(1, 1), lambda lead, head: 5.0, lambda work, soon: None)
+    caller = ClientConnection(ours, PeerCredentials(1, 1), Recorder(), DeferredWork())
     with theirs:
         theirs.sendall(frames.encode_event(FIELDS, {}, b"x" * size) + more)  # all of it is there to be read
 

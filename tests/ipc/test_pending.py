@@ -12,10 +12,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ipc.server_bench import LONG, OpenQuestion, ServerBench, answer, exactly, inside, is_sent_away, opened, until
+from ipc.server_bench import (
+    LONG,
+    OpenQuestion,
+    Recorder,
+    ServerBench,
+    answer,
+    exactly,
+    inside,
+    is_sent_away,
+    opened,
+    until,
+)
 
 from tray.ipc import frames
 from tray.ipc.connection import ClientConnection, PeerCredentials
+from tray.ipc.deferred import DeferredWork
 from tray.ipc.pending import PendingAnswer, PendingAnswers
 from tray.model.decision import Answer
 
@@ -179,7 +191,7 @@ def waiting_caller() -> Iterator[ClientConnection]:
     with (
         other,
         contextlib.closing(
-            ClientConnection(connection, PeerCredentials(os.getpid(), 0), lambda *_: LONG, lambda *_: None)
+            ClientConnection(connection, PeerCredentials(os.getpid(), 0), Recorder(), DeferredWork())
         ) as caller,
     ):
         yield caller

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hmac
 import io
 import os
 import select
@@ -15,6 +16,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from tray.ipc import frames
+from tray.ipc.deferred import DeferredWork
 from tray.ipc.frames import FrameHeader, FramePrefix
 from tray.ipc.sockets import CREDENTIALS
 from tray.model.decision import EMPTY_ANSWER, Answer
@@ -24,6 +26,7 @@ CHUNK = 64 * 1024  # bytes of one read: room for more than 128 KB comes from the
 FIRST_READ = 32 * 1024  # bytes that are read at first: most frames fit, and room for more costs the system more
 STALL_TIMEOUT = 10.0  # seconds without progress until a caller is given up
 FRAME_TIMEOUT = 60.0  # seconds that a whole frame may take, however steadily it drips in
+CONTROL_TIMEOUT = 5.0  # seconds that a command may wait for its answer
 LINE_LIMIT = 1024  # bytes of a line that is typed at a command's terminal
 
 
@@ -86,25 +89,33 @@ class CallerTerminal:
         return typed.decode("utf-8", "replace").rstrip("\r\n") if typed.endswith(b"\n") else ""
 
 
+class EventTimeouts(Protocol):
+    """Returns how many seconds the relay of an event may wait for its answer."""
+
+    def timeout(self, agent: str, event: str) -> float: ...
+
+
 class ClientConnection:
     """Reads one frame and sends its answer; the server decides which thread waits for the frame.
 
-    `on_header` is called once, as soon as the header is there: it checks the token and returns how long the caller
-    may wait. `submit` is given the deferred work once the answer has left. It is its own `DisconnectSignal`.
+    The header of the frame must have the token, unless that is "". `deferred` gets the deferred work once the answer
+    has left. A connection is its own `DisconnectSignal`.
     """
 
     def __init__(
         self,
         connection: socket.socket,
         peer: PeerCredentials,
-        on_header: Callable[[FramePrefix, FrameHeader], float],
-        submit: Callable[[Callable[[], object], bool], object],
+        timeouts: EventTimeouts,
+        deferred: DeferredWork,
+        token: str = "",
     ) -> None:
         self._connection = connection
         self.fileno = connection.fileno
         self.peer = peer
-        self._on_header = on_header
-        self._submit = submit
+        self._timeouts = timeouts
+        self._queue = deferred
+        self._token = token
         self._unread: bytes | bytearray = b""  # the first piece as it came: of most frames it is all
         self._body = io.BytesIO()  # from which the whole is taken without a copy
         self._has_room = False  # whether `_body` has room for all of it
@@ -220,7 +231,7 @@ class ClientConnection:
     def close(self) -> None:
         self._connection.close()
         while self._deferred:
-            self._submit(*self._deferred.pop(0))
+            self._queue.put(*self._deferred.pop(0))
 
     def _read_first(self, seconds: float) -> bool:
         """Read the first bytes, which are all of most frames, unless a time-out is set; returns whether any came.
@@ -283,7 +294,7 @@ class ClientConnection:
                 return False
             self.header = frames.decode_header(bytes(unread[:size]), self.prefix.kind)
             self._unread = unread = unread[size:]
-            seconds = self._on_header(self.prefix, self.header)
+            seconds = self._check_header(self.prefix, self.header)
             if not self._was_open and _is_peer_closed(self._connection):
                 raise ClientDisconnected  # it went to the one-shot engine while this tray was hung
             self._pending_ack = frames.encode_ack(int(seconds * 1000))
@@ -296,6 +307,16 @@ class ClientConnection:
         if self._received > size:
             raise frames.FrameError("more bytes follow the frame")
         return self._received == size
+
+    def _check_header(self, prefix: FramePrefix, header: FrameHeader) -> float:
+        """Returns how many seconds the caller may wait. Raises FrameError if its token is wrong."""
+        if self._token:
+            given = header.fields.get("token", "").encode("utf-8", "surrogateescape")
+            if not hmac.compare_digest(given, self._token.encode()):
+                raise frames.FrameError("the token is wrong")
+        if prefix.kind == frames.CONTROL:
+            return CONTROL_TIMEOUT
+        return self._timeouts.timeout(header.fields.get("agent", ""), header.fields.get("event", ""))
 
 
 def _loopback_pid(connection: socket.socket) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hmac
 import json
 import logging
 import socket
@@ -28,7 +27,7 @@ from tray.ipc.connection import (
     peer_credentials,
 )
 from tray.ipc.deferred import DeferredWork
-from tray.ipc.frames import FrameError, FrameHeader, FramePrefix
+from tray.ipc.frames import FrameError
 from tray.ipc.pending import PendingAnswer, PendingAnswers
 from tray.ipc.sockets import ListeningSocket
 from tray.model.decision import Answer
@@ -44,7 +43,6 @@ EVENT_THREADS = 256  # threads for events; no caller gets one before its whole f
 CONTROL_THREADS = 32  # threads for the user's own requests, whole as well
 UNIDENTIFIED_THREADS = 32  # threads for callers that are not yet identified, and have not shown their token
 SLOW_THREADS = 32  # threads for callers whose header is there, and whose body or long answer takes time
-CONTROL_TIMEOUT = 5.0
 JOIN_INTERVAL = 0.05  # seconds between two cancellations of acceptors that are at work, when the server closes
 INLINE_SIZE = 64 * 1024  # an answer that fits the socket's buffer cannot hold up an acceptor
 
@@ -246,7 +244,6 @@ class IpcServer:
             listener.wake_acceptor()
 
     def _accept(self, listener: ListeningSocket) -> None:
-        on_header = partial(self._check_header, listener.token)
         while not self._closing.is_set() and listener is self._listener:
             try:
                 connection, _ = listener.socket.accept()
@@ -257,13 +254,11 @@ class IpcServer:
                 connection.close()
                 continue
             try:
-                self._start_connection(connection, on_header)
+                self._start_connection(connection, listener.token)
             except MemoryError:
                 connection.close()  # the relay judges without us
 
-    def _start_connection(
-        self, connection: socket.socket, on_header: Callable[[FramePrefix, FrameHeader], float]
-    ) -> None:
+    def _start_connection(self, connection: socket.socket, token: str) -> None:
         """Serve the caller and close it, unless it moves on to another thread, which then closes it."""
         try:
             if connection.family == socket.AF_INET:
@@ -276,16 +271,9 @@ class IpcServer:
             _log.warning("rejected a connection of user %d", peer.uid)
             connection.close()
             return
-        caller = ClientConnection(connection, peer, on_header, self._deferred.put)
+        caller = ClientConnection(connection, peer, self._service, self._deferred, token)
         if not self._guarded(caller, self._read_frame):
             caller.close()
-
-    def _check_header(self, token: str, prefix: FramePrefix, header: FrameHeader) -> float:
-        if token and not _has_token(header, token):
-            raise FrameError("the token is wrong")
-        if prefix.kind == frames.CONTROL:
-            return CONTROL_TIMEOUT
-        return self._service.timeout(header.fields.get("agent", ""), header.fields.get("event", ""))
 
     def _guarded(self, caller: ClientConnection, step: Callable[[ClientConnection], bool]) -> bool:
         """Run one step for a caller. If it fails, the service decides the answer.
@@ -396,11 +384,6 @@ class IpcServer:
     ) -> bool:
         caller.acknowledge()
         return pool.reserve(caller) and pool.start(caller, partial(self._guarded, caller, step))
-
-
-def _has_token(header: FrameHeader, token: str) -> bool:
-    given = header.fields.get("token", "").encode("utf-8", "surrogateescape")
-    return hmac.compare_digest(given, token.encode())
 
 
 def _failure(error: Exception | None) -> tuple[dict[str, object], int]:
