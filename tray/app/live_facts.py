@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Protocol
 
 from tray.app.core import TrayCore
 from tray.doctor.agent_sites import connected_agents
+from tray.ipc.requests import RunningTray
 from tray.store.lost_guards import LostGuards
 
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
-class ShownIcon(Protocol):
-    """Which icon is on the screen now; "" for none."""
-
-    @property
-    def icon_name(self) -> str: ...
-
-
 class LiveFacts:
     """Read anew each time, from any thread."""
 
-    def __init__(self, core: TrayCore, icon: ShownIcon) -> None:
+    def __init__(self, core: TrayCore, tray: RunningTray) -> None:
         self._core = core
-        self._icon = icon
+        self._tray = tray
 
     @property
     def heard_from_agents(self) -> bool:
@@ -36,7 +29,7 @@ class LiveFacts:
     @property
     def has_desktop(self) -> bool:
         """True if the user can see the icon, or a browser that the tray opens."""
-        return bool(self._icon.icon_name) or sys.platform != "linux" or any(os.environ.get(name) for name in DISPLAYS)
+        return bool(self._tray.icon_name) or sys.platform != "linux" or any(os.environ.get(name) for name in DISPLAYS)
 
     @property
     def is_state_lost(self) -> bool:

@@ -46,10 +46,9 @@ EXCLUDED = (SwitchHook, SetVariable, OpenPage)  # a hook is switched on its own 
 
 
 class PageMenu:
-    """The menu on the page, with the look at the sources and at the agents' connections that it needs.
+    """Reads and clicks the menu for the page, and reads the sources again, on the menu's thread.
 
-    It reads and clicks the menu on the thread of the menu. `presenter` and `controller` are set before the page is
-    opened.
+    `presenter` and `controller` are set before the page is opened.
     """
 
     presenter: Presenter
@@ -87,7 +86,7 @@ class PageMenu:
     def change_setting(self, id: str, on: bool | None) -> bool:
         done: list[bool] = []
         self._core.work.run(lambda: done.append(choose(self.presenter, self.controller, id, on)), REFRESH_TIMEOUT)
-        return done == [True]
+        return any(done)
 
     def _state(self) -> MenuState | None:
         """Returns what the menu shows now; None if that takes too long."""
