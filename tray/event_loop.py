@@ -57,6 +57,21 @@ class QueueTimer:
             self._loop.call_soon_threadsafe(self._loop.call_later, seconds, self._queue.post, work)
 
 
+class LatestTimer(QueueTimer):
+    """A QueueTimer of which only the latest call counts."""
+
+    _handle: asyncio.TimerHandle | None = None
+
+    def after(self, seconds: float, work: Callable[[], object]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._arm, seconds, work)
+
+    def _arm(self, seconds: float, work: Callable[[], object]) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+        self._handle = self._loop.call_later(seconds, self._queue.post, work)
+
+
 class ThrottledCall:
     """Runs `work` at most once every `seconds`; several requests in between become one run at the end."""
 

@@ -17,9 +17,9 @@ from house import House
 from notify.parts import wait
 from turns import EndedTurns
 
-from tray.app.alert_controller import AlertController
-from tray.app.alert_ports import AlertPorts
 from tray.app.service import EventBus
+from tray.desktop.alert_controller import AlertController
+from tray.desktop.opener import Opener
 from tray.engine.engines import build_engine
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
@@ -28,8 +28,8 @@ from tray.event_loop import LoopThread, QueueTimer, ThrottledCall
 from tray.execution.known_agents import KnownAgents
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, RelayRequest
-from tray.notify.alert import Alert
-from tray.notify.alert_gate import Attention
+from tray.notify.alert import Alert, FixedSettings
+from tray.notify.alert_gate import NOTHING_PROVED, Attention
 from tray.notify.notifier import ServerState
 from tray.sessions.presence_files import PresenceFiles
 from tray.sessions.session_tracker import SessionTracker
@@ -93,6 +93,24 @@ class Audit:
 
     def arrived(self, event: Event) -> None: ...
     def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
+
+
+class Desk:
+    """Cannot find out whether its user looks, shows every session, and has no thread for push messages."""
+
+    def __init__(self, work: WorkQueue) -> None:
+        self.work = work
+
+    def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
+        self.work.post(lambda: answer(NOTHING_PROVED))
+
+    def can_focus(self, agent: str, session: str) -> bool:
+        return True
+
+    def go(self, agent: str, session: str) -> None: ...
+
+    def spawn(self, work: Callable[[], object]) -> bool:
+        return False
 
 
 class Tracer:
@@ -165,25 +183,26 @@ def test_four_objects_are_between_a_decision_and_its_notification(
 ) -> None:
     backend = RecordingBackend()
     # No desktop is here, and which back ends there are depends on the system.
-    monkeypatch.setattr("tray.app.alert_controller.backends", lambda *_, **__: (backend,))
+    monkeypatch.setattr(AlertController, "backends", lambda _: (backend,))
+    house.stores.switch.mute(True)
     with traced() as tracer:
         loop, work = LoopThread(), WorkQueue("work")
         bus = EventBus(work, house.stores.journal, TurnEndDetector(EndedTurns()))
 
-        def look(agent: str, session: str, answer: Callable[[Attention], None]) -> None:
-            work.post(lambda: answer(Attention()))
-
-        ports = AlertPorts(
-            settings=lambda: Settings(push=[PushTarget(url="ntfy://x", when="always")]),
-            ask_agents=tuple, muted=lambda: True, on_delivery=bus.alerted, icon_visible=lambda: False,
-            show_balloon=lambda title, text: False, trusts=lambda pid: False,
-            can_focus=lambda agent, session: True, look=look,
+        desk, sessions = (
+            Desk(work),
+            SessionTracker(house.stores.session_rows, KnownAgents(os.getpid()), house.stores.journal),
+        )
+        timer = QueueTimer(loop.loop, work)
+        settings = FixedSettings(Settings(push=[PushTarget(url="ntfy://x", when="always")]))
+        controller = AlertController(
+            loop.loop, work, desk, house.stores, settings, UserQuestions(),
+            deliveries=bus, sessions=sessions, places=desk, presence=desk, timer=timer, opener=Opener(),
+            folder=house.paths.state,
         )  # fmt: skip
-        questions = UserQuestions()
-        controller = AlertController(loop.loop, work.post, ports, questions)
         bus.view, bus.page, bus.alerts = Menu(), ClosedPage(), controller.alerts
-        bus.sessions = SessionTracker(house.stores.session_rows, KnownAgents(os.getpid()), house.stores.journal)
-        bus.presence_files = PresenceFiles(Presence(), QueueTimer(loop.loop, work))
+        bus.sessions = sessions
+        bus.presence_files = PresenceFiles(Presence(), timer)
         bus.audit = Audit()
         bus.refresh = ThrottledCall(loop.loop, lambda: None, 1.0)
         engine = build_engine(house.stores, bus, house, EngineOptions())

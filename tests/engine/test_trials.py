@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app.alert_bench import AlertBench
 from desk import wait
+from desktop.alert_bench import AlertBench
 from house import House
 from msgspec.structs import replace
 
@@ -41,11 +41,6 @@ class Bench(AlertBench):
         self.failures: list[TrialFailure] = []
         self.trials = trials
         self.controls = house.controls(self.alerting, trials)
-
-    def spawn(self, work: object) -> bool:
-        assert callable(work)
-        work()
-        return True
 
     def failed(self, failure: TrialFailure, back: Undo) -> None:
         self.failures.append(failure)

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 from notify.samples import alert
 
-from tray.notify.alert import Alert, AlertClass, Urgency
+from tray.notify.alert import Alert, AlertClass, FixedSettings, Urgency
 from tray.notify.alert_gate import (
     ANSWER_TIMEOUT,
     GLANCE,
@@ -25,6 +25,7 @@ from tray.notify.alert_gate import (
     Attention,
 )
 from tray.notify.throttle import Throttle
+from tray.settings import Settings
 
 LOOKING, ELSEWHERE, AWAY = Attention(is_looking=True), Attention(), Attention(is_away=True)
 PROTECTED = frozenset(AlertClass) - HELD_CLASSES
@@ -52,17 +53,20 @@ class World:
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count()
-        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self._timers: list[tuple[float, int, Callable[[], object]]] = []
+        settings = FixedSettings(Settings(while_looking=self.mode))
         self.gate = AlertGate(
-            self.throttle or Unlimited(lambda: self.now, lambda _: None),
-            self,
-            self._look,
-            self._later,
-            at_release=self._later,
-            mode=lambda: self.mode,
-            on_delivery=lambda records, word: self.words.append((records, word)),
-            clock=lambda: self.now,
-        )
+            self.throttle or Unlimited(settings, self), self, self, settings, self,
+            timer=self, release_timer=self, clock=self,
+        )  # fmt: skip
+
+    def time(self) -> float:
+        return self.now
+
+    monotonic = time
+
+    def alerted(self, ids: tuple[str, ...], word: str) -> None:
+        self.words.append((ids, word))
 
     def announce(self, alerts: tuple[Alert, ...], *records: str) -> None:
         self.shown += [(one, " ".join(records)) for one in alerts]
@@ -70,10 +74,10 @@ class World:
     def withdraw(self, keys: tuple[str, ...]) -> None:
         self.withdrawn += keys
 
-    def _look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
-        self._later(self.slow, lambda: answer(self.state))
+    def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
+        self.after(self.slow, lambda: answer(self.state))
 
-    def _later(self, seconds: float, work: Callable[[], None]) -> None:
+    def after(self, seconds: float, work: Callable[[], object]) -> None:
         heapq.heappush(self._timers, (self.now + seconds, next(self._numbers), work))
 
     def wait(self, seconds: float) -> None:
@@ -267,7 +271,7 @@ def was_looking(looked: list[tuple[float, Attention]], begin: float, end: float)
 
 def test_a_held_alert_is_noted_with_its_record_and_comes_when_its_time_has_come() -> None:
     world = World()
-    world.throttle = Throttle(lambda: world.now, lambda _: None)
+    world.throttle = Throttle(FixedSettings(), world)
     world.__post_init__()
     world.gate.snooze(600)
     world.gate.announce((about("api"),), "r1")

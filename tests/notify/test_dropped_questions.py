@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from notify import parts
 from notify.parts import CLOSED, DISMISSED, EXPIRED, UNDEFINED, Recorder, tell
-from notify.samples import alert, until
+from notify.samples import Clicks, alert, until
 from PIL import Image
 
 from tray.desktop.artwork import IconState, draw
@@ -36,17 +36,17 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder
 
 
 def run(do: Callable[[FreedesktopBackend], Awaitable[None]]) -> list[Button]:
-    pressed: list[Button] = []
+    clicks = Clicks()
 
     async def main() -> None:
-        backend = FreedesktopBackend(lambda one, button: pressed.append(button))
+        backend = FreedesktopBackend(clicks)
         try:
             await do(backend)
         finally:
             await backend.close()
 
     asyncio.run(main())
-    return pressed
+    return [button for _, button in clicks.counted]
 
 
 def shown(server: Recorder) -> list[str]:

@@ -43,14 +43,12 @@ class Buttons:
     """What was pressed, and whether the server's process is trusted."""
 
     def __init__(self, trusted: bool = True) -> None:
-        self.pressed: list[tuple[str, Button]] = []
-        self.pids: list[int] = []
-        self.trusted = trusted
-        self.backend = FreedesktopBackend(lambda one, button: self.pressed.append((one.about, button)), self.trusts)
+        self.clicks = samples.Clicks(trusted)
+        self.backend = FreedesktopBackend(self.clicks)
 
-    def trusts(self, pid: int) -> bool:
-        self.pids.append(pid)
-        return self.trusted
+    @property
+    def pressed(self) -> list[tuple[str, Button]]:
+        return [(one.about, button) for one, button in self.clicks.counted]
 
     def run(self, do: Callable[[FreedesktopBackend], Awaitable[None]]) -> None:
         async def main() -> None:
@@ -88,8 +86,8 @@ def test_buttons_are_offered_and_each_counts_once(server: Recorder) -> None:
     assert call["actions"][2:] == ["allow", "Allow", "deny", "Deny", "details", "Details"]
     assert call["hints"]["resident"] is True
     assert sorted(buttons.pressed) == [("q1", Button.ALLOW), ("q1", Button.DENY), ("q1", Button.DETAILS)]
-    assert len(buttons.pids) == 1
-    assert buttons.pids[0] > 1
+    assert len(buttons.clicks.judged) == 1
+    assert buttons.clicks.judged[0] > 1
 
 
 def test_a_server_that_an_agent_started_can_deny_but_neither_allow_nor_undo(server: Recorder) -> None:
@@ -100,7 +98,7 @@ def test_a_server_that_an_agent_started_can_deny_but_neither_allow_nor_undo(serv
         await backend.send(alert(key="s", about="undo-1", buttons=(Button.UNDO,)))
         await tell("Press", "us", 1, "allow")
         await tell("Press", "us", 2, "undo")
-        await until(lambda: len(buttons.pids) == 2)
+        await until(lambda: len(buttons.clicks.judged) == 2)
         await tell("Press", "us", 1, "deny")
         await until(lambda: buttons.pressed)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from clock import Clock
 
 from tray.engine.hook_output import BROKEN_PROGRAM
 from tray.model.decision import Gate, HookOutput, Outcome, Status, Verdict
@@ -65,18 +66,18 @@ def test_at_four_fifths_of_its_limit_a_hook_is_not_slow_yet() -> None:
 
 
 def test_the_same_cause_is_told_once_an_hour_and_another_one_at_once() -> None:
-    now = 0.0
-    tracker = ProblemTracker(lambda: now)
+    clock = Clock()
+    tracker = ProblemTracker(clock)
     assert len(tracker.fresh([broken("exit 1 after 12 ms")])) == 1
 
     assert tracker.fresh([broken("exit 1 after 15 ms")]) == []
     assert len(tracker.fresh([broken("killed")])) == 1
-    now = HOUR
+    clock.now += HOUR
     assert len(tracker.fresh([broken("exit 1 after 12 ms")])) == 1
 
 
 def test_a_hook_is_counted_until_it_has_had_a_good_turn() -> None:
-    tracker = ProblemTracker(lambda: 0.0)
+    tracker = ProblemTracker(Clock())
 
     tracker.fresh([broken(), broken(), broken(hook="other")])
     assert sorted(one.hook for one in tracker.current) == ["guard", "other"]
@@ -100,12 +101,12 @@ def test_a_cause_names_files_and_not_where_they_are(cause: str, shown: str) -> N
 
 
 def test_hooks_that_have_no_model_to_ask_are_told_of_once_with_the_cure() -> None:
-    now = 0.0
-    tracker = ProblemTracker(lambda: now)
+    clock = Clock()
+    tracker = ProblemTracker(clock)
     first, second = (broken("no llm configured", hook=name) for name in ("one", "two"))
 
     (told,) = tracker.fresh([first, second])
-    now = 2 * HOUR
+    clock.now += 2 * HOUR
     again = tracker.fresh([first, second])
 
     assert describe(told).endswith("write `llm:` in hooktray.yaml and confirm it in the tray's menu")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from notify import parts, samples
 from notify.parts import Recorder, tell
-from notify.samples import alert, until
+from notify.samples import Clicks, alert, until
 
 from tray.notify.alert import Button
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
@@ -114,29 +114,29 @@ def test_an_alert_takes_the_place_of_the_earlier_one_with_its_key(server: Record
 
 
 def test_a_click_brings_the_alert_back(server: Recorder) -> None:
-    clicked: list[Alert] = []
+    clicks = Clicks()
     sent = alert(url="https://s.dev/c/9")
 
     async def do(notifier: Notifier) -> None:
         await notifier.send(sent)
         await tell("Click", "u", 1)
-        await until(lambda: clicked)
+        await until(lambda: clicks.counted)
 
-    run(do, DesktopNotifierBackend(lambda alert, _: clicked.append(alert)))
+    run(do, DesktopNotifierBackend(clicks))
 
-    assert clicked == [sent]
+    assert clicks.counted == [(sent, Button.DEFAULT)]
 
 
 def test_an_alert_that_was_clicked_away_does_not_hinder_the_next(server: Recorder) -> None:
-    clicked: list[Alert] = []
+    clicks = Clicks()
 
     async def do(notifier: Notifier) -> None:
         await notifier.send(alert(url="https://example.com/c/1"))
         await tell("Click", "u", 1)
-        await until(lambda: clicked)
+        await until(lambda: clicks.counted)
         assert await notifier.send(alert(body="again")) is Delivery.SENT
 
-    run(do, DesktopNotifierBackend(lambda alert, _: clicked.append(alert)))
+    run(do, DesktopNotifierBackend(clicks))
 
     assert server.calls("Close") == []
 

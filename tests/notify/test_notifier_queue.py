@@ -14,14 +14,15 @@ import pytest
 from desk.sound import Recording
 from notify import parts
 from notify.parts import Recorder, wait
-from notify.samples import alert
+from notify.samples import Desktop, alert
 
-from tray.notify.alert import Alert
+from tray.notify.alert import Alert, FixedSettings
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import ButtonlessBackend
 from tray.notify.notifier import QUEUE_LIMIT, Delivery, NotificationBackend, Notifier, loudest
 from tray.notify.policy import Urgency
 from tray.notify.sound import Player
+from tray.store.switch import SwitchState
 
 pytestmark = pytest.mark.desktop
 LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
@@ -34,20 +35,18 @@ class Stage:
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever)
         self.thread.start()
-        self.muted = False
+        self.current = SwitchState()
         self.deaf = ""
         self.deliveries: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
-        self.player = Player()
-        backend = backend or DesktopNotifierBackend()
-        self.queue = Notifier(
-            self.loop, lambda: [backend], self.player, lambda: self.muted, self.on_delivery, timeout
-        )
+        self.player = Player(FixedSettings())
+        desktop = Desktop(backend or DesktopNotifierBackend())
+        self.queue = Notifier(self.loop, desktop, self.player, self, self, timeout)
 
-    def on_delivery(self, records: tuple[str, ...], what: str) -> None:
-        (record,) = records
+    def alerted(self, ids: tuple[str, ...], word: str) -> None:
+        (record,) = ids
         if record == self.deaf:
             raise ValueError(record)
-        self.deliveries.put((record, what))
+        self.deliveries.put((record, word))
 
     def close(self) -> None:
         self.queue.close()
@@ -175,13 +174,13 @@ def test_the_sound_of_the_most_urgent_alert_is_played(recording: Recording, stag
 
 
 def test_muted_means_silence_but_the_notification_comes(server: Recorder, recording: Recording, stage: Stage) -> None:
-    stage.muted = True
+    stage.current = SwitchState(muted=True)
     stage.queue.announce((alert(),), "r1")
 
     assert stage.deliveries.get(timeout=LONG) == ("r1", "sent")
     recording.wait_more(1.0)
     assert recording.seconds_heard == 0
-    stage.muted = False
+    stage.current = SwitchState()
     stage.queue.announce((alert(),))
     recording.wait_end()
 
@@ -240,13 +239,15 @@ class TakingBackend(ButtonlessBackend):
 def test_back_ends_that_cannot_be_made_are_the_problem_until_they_can() -> None:
     problems = ["no more files", ""]
 
-    def make() -> list[NotificationBackend]:
-        if problem := problems.pop(0):
-            raise OSError(problem)
-        return [TakingBackend()]
+    class BrokenDesktop(Desktop):
+        def backends(self) -> tuple[NotificationBackend, ...]:
+            if problem := problems.pop(0):
+                raise OSError(problem)
+            return (TakingBackend(),)
 
     async def main() -> None:
-        notifier = Notifier(asyncio.get_running_loop(), make, Player(), lambda: True, lambda *_: None)
+        desktop = BrokenDesktop()
+        notifier = Notifier(asyncio.get_running_loop(), desktop, Player(FixedSettings()), desktop, desktop)
         await notifier.take_down("key")
         assert (await notifier.send(QUIET), notifier.last_error) == (Delivery.FAILED, "no more files")
         assert (await notifier.send(QUIET), notifier.last_error) == (Delivery.SENT, "")

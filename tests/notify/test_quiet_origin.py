@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable
 
 import pytest
+from notify import samples
 from notify.test_service import FAILED, Announced, event, record
 
 from tray.model.decision import NO_OPINION, Decision, HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind
-from tray.notify.alert import AlertClass
-from tray.notify.service import PATIENCE, AlertService
+from tray.notify.alert import AlertClass, FixedSettings
+from tray.notify.service import PATIENCE
 from tray.settings import Settings
 
 BLOCKED = Decision(
@@ -20,18 +21,20 @@ BLOCKED = Decision(
 )
 
 
-class Quiet:
+class Quiet(samples.Surroundings):
     """A service whose sessions are headless, with timers that the test has in hand."""
 
     def __init__(self, settings: Settings, *, headless: bool = True) -> None:
+        self.headless = headless
         self.announced = Announced()
-        self.timers: list[tuple[float, Callable[[], None]]] = []
-        self.service = AlertService(
-            self.announced,
-            lambda: settings,
-            is_headless=lambda agent, session: headless,
-            later=lambda seconds, work: self.timers.append((seconds, work)),
-        )
+        self.timers: list[tuple[float, Callable[[], object]]] = []
+        self.service = samples.service(self.announced, FixedSettings(settings), self)
+
+    def is_headless(self, agent: str, session: str) -> bool:
+        return self.headless
+
+    def after(self, seconds: float, work: Callable[[], object]) -> None:
+        self.timers.append((seconds, work))
 
     def decide(self, one: Event, decision: Decision = NO_OPINION) -> None:
         self.service.decided(one, decision, record(one))

@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 from agents.recordings import built
+from clock import Clock
 from house import House
 from msgspec.structs import replace
+from notify import samples
 
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
 from tray.model.decision import RAN_BESIDE, Decision, Outcome, Record, Rewrite, SkipReason, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.model.form import Form, FormOption, FormQuestion
-from tray.notify.alert import BODY_LIMIT, Alert, AlertClass, Button, Urgency, mute_classes
+from tray.notify.alert import BODY_LIMIT, Alert, AlertClass, Button, FixedSettings, Urgency, mute_classes
 from tray.notify.service import AlertService
 from tray.settings import AlertRule, Settings
 
@@ -41,7 +43,7 @@ def announced() -> Announced:
 
 @pytest.fixture
 def service(announced: Announced) -> AlertService:
-    return AlertService(announced, Settings)
+    return samples.service(announced)
 
 
 def event(kind: EventKind, id: str = "1", **more: Any) -> Event:
@@ -202,12 +204,22 @@ def test_the_user_is_notified_once_of_an_agent_without_support(service: AlertSer
     )
 
 
+class Noting(samples.Surroundings):
+    """With a journal."""
+
+    def __init__(self, house: House) -> None:
+        self.journal = house.stores.journal
+
+    def is_first(self, key: str) -> bool:
+        return self.journal.is_first(key)
+
+
 def test_no_later_tray_notifies_of_the_same_agent_again(house: House, announced: Announced) -> None:
     one = event(EventKind.OTHER, agent="windsurf", skip_reason=SkipReason.NOT_SUPPORTED)
     other = replace(one, agent="codex")
 
     for _ in range(2):
-        service = AlertService(announced, Settings, is_first=house.stores.journal.is_first)
+        service = samples.service(announced, around=Noting(house))
         service.decided(one, Decision(), record(one, **UNASKED))
         service.decided(other, Decision(), record(other, **UNASKED))
 
@@ -304,7 +316,7 @@ def test_a_form_is_shown_with_the_answers_that_one_press_gives(
 
 
 def test_a_form_does_not_show_its_texts_where_inputs_are_hidden(announced: Announced) -> None:
-    service = AlertService(announced, lambda: Settings(show_input=False))
+    service = samples.service(announced, FixedSettings(Settings(show_input=False)))
 
     service.question_opened(replace(question(), form=Form(questions=(COLOUR,))))
 
@@ -324,7 +336,7 @@ def test_the_users_own_answers_are_not_told_again(service: AlertService, announc
 
 def test_details_show_the_input_with_its_secrets_masked(announced: Announced) -> None:
     token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
-    service = AlertService(announced, lambda: Settings(show_input=True))
+    service = samples.service(announced, FixedSettings(Settings(show_input=True)))
     tool = Tool(name="Bash", input={"command": f"curl -H 'Authorization: Bearer {token}'"})
 
     service.question_opened(replace(question(), event=event(EventKind.TOOL_BEFORE, tool=tool)))
@@ -370,12 +382,12 @@ def test_an_agents_own_prompt_is_not_told_beside_the_question(service: AlertServ
 
 
 def test_a_short_turn_is_not_told_and_a_long_one_is(announced: Announced) -> None:
-    now = 100.0
-    service = AlertService(announced, lambda: Settings(min_turn_seconds=30), clock=lambda: now)
+    clock = Clock()
+    service = samples.service(announced, FixedSettings(Settings(min_turn_seconds=30)), clock=clock)
     for seconds in (29, 31):
         begin = event(EventKind.PROMPT)
         service.decided(begin, Decision(), record(begin))
-        now += seconds
+        clock.now += seconds
         end = event(EventKind.TURN_END, id=str(seconds))
         service.decided(end, Decision(), record(end))
 
@@ -395,13 +407,13 @@ def test_the_end_of_a_subagents_turn_is_none_of_the_users_business(
 def test_a_projects_own_rules_hold_there_and_what_the_menu_turned_off_holds_everywhere(announced: Announced) -> None:
     loud = AlertRule(urgency="critical", sound_name="complete")
     wanted = Settings(alerts={"turn_end": loud}, projects={"p": {"turn_end": AlertRule(sound="none")}})
-    muted: list[str] = []
-    service = AlertService(announced, lambda: mute_classes(wanted, muted))
+    settings = FixedSettings(wanted)
+    service = samples.service(announced, settings)
     here, there = event(EventKind.TURN_END), event(EventKind.TURN_END, id="2", session="t", cwd="/elsewhere")
 
     for one in (here, there):
         service.decided(one, Decision(), record(one))
-    muted.append("turn_end")
+    settings.current = mute_classes(wanted, ["turn_end"])
     service.decided(replace(here, id="3"), Decision(), record(here))
 
     assert [(one.sound, one.urgency, one.sound_name) for one in announced.alerts] == [
@@ -411,8 +423,7 @@ def test_a_projects_own_rules_hold_there_and_what_the_menu_turned_off_holds_ever
 
 
 def test_a_broken_hook_is_told_once_an_hour_and_counted_meanwhile(announced: Announced) -> None:
-    now = 0.0
-    service = AlertService(announced, Settings, clock=lambda: now)
+    service = samples.service(announced, clock=Clock())
     for number in range(5):
         one = event(EventKind.TOOL_BEFORE, id=str(number))
         service.decided(one, FAILED, record(one))
@@ -459,19 +470,29 @@ def test_another_lines_refusal_is_announced_although_the_first_one_refused_nothi
 
 
 def test_a_later_report_is_announced_again(announced: Announced) -> None:
-    now = [0.0]
-    service = AlertService(announced, Settings, clock=lambda: now[0])
+    clock = Clock()
+    service = samples.service(announced, clock=clock)
     tell(service, reported("", "1"))
-    now[0] = 5.1
+    clock.now += 5.1
 
     tell(service, reported("codex", "2"))
 
     assert announced.classes == [AlertClass.NEEDS_YOU] * 2
 
 
+class Named(samples.Surroundings):
+    """All sessions have this name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def name(self, agent: str, session: str) -> str:
+        return self._name
+
+
 def test_a_session_is_called_by_its_name_where_it_ends_or_needs_its_user() -> None:
     named = Announced()
-    service = AlertService(named, Settings, session_name=lambda agent, session: "main · Fix the login " * 3)
+    service = samples.service(named, around=Named("main · Fix the login " * 3))
     for kind in (EventKind.TURN_END, EventKind.SESSION_END):
         ended = event(kind)
         service.decided(ended, Decision(), record(ended))
@@ -485,7 +506,7 @@ def test_a_session_is_called_by_its_name_where_it_ends_or_needs_its_user() -> No
 def test_a_name_that_stands_for_the_project_is_not_said_twice() -> None:
     named = Announced()
     ended = event(EventKind.TURN_END, cwd="", title="my-slug")
-    service = AlertService(named, Settings, session_name=lambda agent, session: "my-slug")
+    service = samples.service(named, around=Named("my-slug"))
     service.decided(ended, Decision(), record(ended))
 
     assert named.alerts[0].title.endswith(" · my-slug")
@@ -495,7 +516,7 @@ def test_a_name_that_stands_for_the_project_is_not_said_twice() -> None:
 def test_a_session_without_a_name_is_not_called_by_one() -> None:
     unnamed = Announced()
     ended = event(EventKind.TURN_END)
-    AlertService(unnamed, Settings).decided(ended, Decision(), record(ended))
+    samples.service(unnamed).decided(ended, Decision(), record(ended))
 
     assert unnamed.alerts[0].body.startswith("Turn ended")
 
@@ -507,8 +528,12 @@ def test_the_desktop_gets_an_alert_before_push_services_do() -> None:
         def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
             got.append(f"desktop {record}")
 
+    class Pushing(samples.Surroundings):
+        def push(self, alerts: tuple[Alert, ...], record: str) -> None:
+            got.append(f"push {record}")
+
     ended = event(EventKind.TURN_END)
-    service = AlertService(Desktop(), Settings, push=lambda alerts, record: got.append(f"push {record}"))
+    service = samples.service(Desktop(), around=Pushing())
     service.decided(ended, Decision(), record(ended))
 
     assert got == ["desktop 1", "push 1"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import array
-import itertools
 import json
 import logging
 import os
@@ -20,9 +19,24 @@ from desk.sound import Recording
 from notify import parts
 from notify.parts import wait
 
+from tray.notify.alert import FixedSettings
 from tray.notify.sound import SOUNDS, Player, SoundError, command, find, scale_volume
+from tray.settings import Settings
 
 pytestmark = pytest.mark.desktop
+
+
+class Minutes:
+    """A clock on which a minute passes between two looks: no sound is a repeat of the last one."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+
+    def time(self) -> float:
+        self._now += 60
+        return self._now
+
+    monotonic = time
 
 
 @pytest.fixture
@@ -35,7 +49,7 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recor
 
 @pytest.fixture
 def player() -> Iterator[Player]:
-    player = Player()
+    player = Player(FixedSettings())
     yield player
     player.close()
 
@@ -87,7 +101,7 @@ def test_sounds_do_not_overlap(recording: Recording, player: Player) -> None:
 
 
 def test_of_many_sounds_the_older_ones_are_dropped(recording: Recording) -> None:
-    player = Player(clock=itertools.count(0, 60).__next__)  # an hour of the same sound, all at once
+    player = Player(FixedSettings(), clock=Minutes())  # an hour of the same sound, all at once
     for _ in range(20):
         player.play("tick")
     recording.wait_end(length("tick"))  # of each two thirds are loud enough to be heard
@@ -108,7 +122,7 @@ def test_closing_ends_a_sound_in_the_middle(recording: Recording, player: Player
 
 def test_a_player_that_is_idle_holds_no_device(recording: Recording) -> None:
     ours = psutil.Process()
-    with closing(Player(clock=itertools.count(0, 60).__next__)) as player:
+    with closing(Player(FixedSettings(), clock=Minutes())) as player:
         player.last_error = "none yet"
         player.play("tick")
         wait(lambda: not player.last_error, "the first sound is over, and its device closed")
@@ -136,7 +150,7 @@ def test_what_miniaudio_cannot_read_the_platforms_own_player_plays(
 def test_without_sound_the_error_is_remembered_and_logged_once(
     no_sound: None, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    player = Player(clock=itertools.count(0, 60).__next__)
+    player = Player(FixedSettings(), clock=Minutes())
     for _ in range(2):
         player.last_error = ""
         player.play("bell")
@@ -160,12 +174,14 @@ def test_an_error_that_no_sound_system_should_raise_is_noted_and_the_next_sound_
 ) -> None:
     errors = [error]
 
-    def volume() -> float:
-        if errors:
-            raise errors.pop()
-        return 0.0
+    class BrokenSettings:
+        @property
+        def current(self) -> Settings:
+            if errors:
+                raise errors.pop()
+            return Settings(volume=0.0)
 
-    with closing(Player(volume=volume, clock=itertools.count(0, 60).__next__)) as player:
+    with closing(Player(BrokenSettings(), clock=Minutes())) as player:
         player.play("chime")
         wait(lambda: player.last_error, "an error")
         noted = player.last_error
@@ -192,7 +208,7 @@ def test_nothing_starts_before_the_first_sound_and_nothing_plays_after_closing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     before = psutil.Process().num_threads()
-    player = Player()
+    player = Player(FixedSettings())
     player.play("")
     assert psutil.Process().num_threads() <= before
 
@@ -227,7 +243,7 @@ def pack(tmp_path: Path) -> Path:
 def test_a_pack_plays_its_sound_and_for_what_it_lacks_ours_is_played(
     recording: Recording, pack: Path, category: str, peak: float
 ) -> None:
-    with closing(Player(pack=lambda: str(pack))) as player:
+    with closing(Player(FixedSettings(Settings(sound_pack=str(pack))))) as player:
         player.play("chime", category)
         recording.wait_end(0.4)
 
@@ -237,7 +253,7 @@ def test_a_pack_plays_its_sound_and_for_what_it_lacks_ours_is_played(
 
 def test_for_an_odd_file_of_a_pack_our_sound_is_played_and_the_file_named(recording: Recording, pack: Path) -> None:
     (pack / "sounds" / "done.wav").write_text("no sound")
-    with closing(Player(pack=lambda: str(pack))) as player:
+    with closing(Player(FixedSettings(Settings(sound_pack=str(pack))))) as player:
         player.play("chime", "task.complete")
         recording.wait_end(0.4)
 
@@ -253,7 +269,7 @@ def test_a_line_is_spoken_by_a_real_voice(
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / voice).symlink_to(str(shutil.which(voice)))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    with closing(Player(speaks=lambda: True)) as player:
+    with closing(Player(FixedSettings(Settings(speak=True)))) as player:
         player.play("tick", "", "Turn ended, shop")
         recording.wait_end(length("tick") + 0.5)
 
@@ -264,7 +280,7 @@ def test_without_a_voice_what_to_install_is_said_and_the_sound_is_heard(
     recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with closing(Player(speaks=lambda: True)) as player:
+    with closing(Player(FixedSettings(Settings(speak=True)))) as player:
         player.play("chime", "", "Turn ended")
         wait(lambda: player.last_error, "an error")
 
@@ -286,7 +302,7 @@ def test_the_volume_is_heeded_by_every_player() -> None:
 
 
 def test_at_no_volume_nothing_is_opened(recording: Recording) -> None:
-    player = Player(volume=lambda: 0.0)
+    player = Player(FixedSettings(Settings(volume=0.0)))
     player.play("chime")
     recording.wait_more(0.5)
     player.close()

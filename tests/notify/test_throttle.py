@@ -8,32 +8,25 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from clock import Clock
 from every import every
 from msgspec.structs import replace
 from notify.samples import alert
 
 from tray.notify import policy
-from tray.notify.alert import Alert, AlertClass, Urgency, quiet_until
+from tray.notify.alert import Alert, AlertClass, FixedSettings, Urgency, quiet_until
 from tray.notify.throttle import BURST, MINUTE, RATE, SPACING, Throttle
 from tray.settings import QuietHours
 
 
-class Clock:
-    def __init__(self, at: float = 1_000_000.0) -> None:
-        self.now = at
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(1_000_000.0)
 
 
 @pytest.fixture
 def throttle(clock: Clock) -> Throttle:
-    return Throttle(clock, lambda _: None)
+    return Throttle(FixedSettings(), clock)
 
 
 def ended(project: str, **more: Any) -> Alert:

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from notify.samples import alert, notifier, until
+from notify.samples import Balloons, Clicks, alert, notifier, until
 from notify.toasts import NotificationSetting, ToastNotificationMode, ToastNotificationPriority, Toasts, modules
 
-from tray.notify.alert import APP, Alert, Button, Urgency
+from tray.notify.alert import APP, Button, Urgency
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import BalloonBackend
 from tray.notify.notifier import Delivery, Notifier
@@ -36,19 +36,15 @@ def toasts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Toasts]:
 
 def run(do: Callable[[Notifier], Awaitable[object]], backend: DesktopNotifierBackend) -> list[tuple[str, str]]:
     """The balloons that were shown instead."""
-    balloons: list[tuple[str, str]] = []
-
-    def show(title: str, text: str) -> bool:
-        balloons.append((title, text))
-        return True
+    balloons = Balloons()
 
     async def all_of_it() -> None:
-        chain = notifier(backend, BalloonBackend(show))
+        chain = notifier(backend, BalloonBackend(balloons))
         await do(chain)
         await chain.disconnect()
 
     asyncio.run(all_of_it())
-    return balloons
+    return balloons.shown
 
 
 def test_a_toast_has_title_and_text_as_they_are_and_makes_no_sound_of_its_own(toasts: Toasts) -> None:
@@ -62,18 +58,18 @@ def test_a_toast_has_title_and_text_as_they_are_and_makes_no_sound_of_its_own(to
 
 
 def test_a_button_is_reported_with_its_alert_and_none_of_them_allows_anything(toasts: Toasts) -> None:
-    pressed: list[tuple[Alert, Button]] = []
+    clicks = Clicks()
     sent = alert(buttons=(Button.ALLOW, Button.DENY, Button.DETAILS))
 
     async def do(chain: Notifier) -> None:
         await chain.send(sent)
         toasts.press(0, "Details")
-        await until(lambda: pressed)
+        await until(lambda: clicks.counted)
 
-    run(do, DesktopNotifierBackend(lambda one, button: pressed.append((one, button))))
+    run(do, DesktopNotifierBackend(clicks))
 
     assert toasts.labels(0) == ["Deny", "Details"]
-    assert pressed == [(sent, Button.DETAILS)]
+    assert clicks.counted == [(sent, Button.DETAILS)]
 
 
 def test_the_earlier_toast_with_the_same_key_is_taken_away(toasts: Toasts) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from clock import Clock
 from every import every
 
 from tray.model.event import Event, EventKind, Tool
@@ -14,8 +15,8 @@ class Turn:
     """One session with a clock that the test sets."""
 
     def __init__(self) -> None:
-        self.now = 100.0
-        self.work = TurnWork(lambda: self.now)
+        self.clock = Clock()
+        self.work = TurnWork(self.clock)
         self.event(EventKind.PROMPT)
 
     def event(self, kind: EventKind, tool: Tool | None = None, **more: Any) -> Event:
@@ -40,7 +41,7 @@ def test_files_tests_and_time_of_the_turn_are_counted() -> None:
     turn.used("Edit", failed=True, file_path="/p/c.py")
     turn.used("Read", file_path="/p/d.py")
     turn.used("Bash", command="cd /p && python3 -m pytest -q")
-    turn.now += 250
+    turn.clock.now += 250
 
     assert turn.summary == "2 files changed · tests run · 4 min"
 
@@ -59,7 +60,7 @@ def test_a_prompt_begins_anew_and_without_one_nothing_is_known() -> None:
     turn = Turn()
     turn.used("Write", file_path="/p/a.py")
     turn.event(EventKind.PROMPT)
-    turn.now += 12
+    turn.clock.now += 12
 
     assert turn.summary == "12 s"
     assert turn.work.summary(Event(id="e", agent="codex", name="Stop", kind=EventKind.TURN_END, session="x")) == ""

@@ -17,6 +17,7 @@ from clock import Clock
 from desk import wait
 from every import every
 from house import House
+from notify import samples
 from turns import EndedTurns
 from workers import IdleWorkers
 
@@ -32,8 +33,7 @@ from tray.engine.session_states import TurnEndDetector
 from tray.engine.stores import open_stores
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Record, Verdict
 from tray.model.event import PROBE_PREFIX, Event, EventKind, RelayRequest
-from tray.notify.alert import Alert
-from tray.notify.service import AlertService
+from tray.notify.alert import Alert, FixedSettings
 from tray.sessions import call_audit
 from tray.sessions.call_audit import CallAudit
 from tray.settings import Settings
@@ -56,7 +56,7 @@ class Bench:
     clock: Clock = field(default_factory=lambda: Clock(time.time()))
 
     def __post_init__(self) -> None:
-        self.settings = Settings(show_input=True)
+        self.settings = FixedSettings(Settings(show_input=True))
         self.bus = EventBus(self, self.house.stores.journal, TurnEndDetector(EndedTurns()))
         self.bus.view = self.bus.sessions = self.bus.presence_files = self.bus.page = self.bus.alerts = MagicMock()
         self.bus.refresh = MagicMock()
@@ -66,7 +66,7 @@ class Bench:
     def restart(self) -> None:
         """A tray that knows what the disk has, and no more."""
         stores = self.house.stores
-        service = AlertService(self, lambda: self.settings)
+        service = samples.service(self, self.settings)
         self.audit = CallAudit(
             self.house.paths, stores.journal, stores.switch, service, timer=self, view=self, clock=self.clock
         )
@@ -287,7 +287,7 @@ def test_the_row_says_what_ran_and_the_notification_of_a_session_adds_up(bench: 
 
 
 def test_without_show_input_the_notification_names_the_tool(bench: Bench) -> None:
-    bench.settings = Settings(show_input=False)
+    bench.settings.current = Settings(show_input=False)
     bench.send(START)
     bench.send(after())
 

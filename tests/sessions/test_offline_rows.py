@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 from house import House
+from notify import samples
 
 from tray.model.decision import Record, Verdict
 from tray.notify.alert import Alert
-from tray.notify.service import AlertService
 from tray.sessions.offline_rows import OfflineRows
-from tray.settings import Settings
 from tray.store.journal import OFFLINE_MARK, Journal
 
 
@@ -42,7 +41,7 @@ def announced() -> Announced:
 
 @pytest.fixture
 def offline(house: House, announced: Announced) -> OfflineRows:
-    service = AlertService(announced, Settings)
+    service = samples.service(announced)
     return OfflineRows(house.paths, house.stores.journal, service, announced)
 
 

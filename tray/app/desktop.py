@@ -9,24 +9,15 @@ from pathlib import Path
 
 import msgspec
 
-from tray.app.alert_controller import AlertController
-from tray.app.alert_ports import AlertActions
 from tray.app.core import TrayCore
 from tray.approvals.controls import Controls
+from tray.desktop.alert_controller import AlertController
 from tray.desktop.autostart import autostart
 from tray.desktop.linux import collapses_submenus
 from tray.desktop.menu import (
     SHOWN_RECORDS,
     AlertsState,
-    ConnectAll,
-    LeaveEntries,
     MenuQuestion,
-    OpenPage,
-    PutEntriesBack,
-    Review,
-    ShowAgents,
-    ShowIncident,
-    ShowReason,
 )
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
@@ -37,9 +28,7 @@ from tray.engine.user_questions import UserQuestion
 from tray.installation.agents_menu import AgentsMenu
 from tray.installation.connect_service import ConnectService
 from tray.installation.entry_watch import EntryWatch
-from tray.model.event import Event
 from tray.model.session import Session
-from tray.web.page import QUESTION
 
 
 class DesktopPorts(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,32 +123,6 @@ def _services(
         has_passphrase=lambda: controls.passphrase.is_set,
         agents=agents,
         quit=ports.quit,
-    )
-
-
-def alert_actions(
-    controller: MenuController,
-    presenter: Presenter,
-    *,
-    show_text: Callable[[str, str], None],
-    go_to_session: Callable[[str, str], None],
-    asked: Callable[[Event], None],
-) -> AlertActions:
-    """The buttons of alerts do what the menu's rows do."""
-    act = controller.act
-    return AlertActions(
-        show_review=lambda key, digest: act(Review(key, digest)),
-        show_incident=lambda: act(ShowIncident()),
-        show_reason=lambda record: act(ShowReason(record)),
-        show_form=lambda question: act(OpenPage(f"{QUESTION}{question}")),
-        show_text=show_text,
-        show_agents=lambda: act(ShowAgents()),
-        go_to_session=go_to_session,
-        asked=asked,
-        put_back=lambda agent: act(PutEntriesBack(agent)),
-        leave=lambda agent, digest: act(LeaveEntries(agent, digest)),
-        connect_all=lambda digests: act(ConnectAll(digests)),
-        redraw=presenter.show,
     )
 
 

@@ -7,10 +7,8 @@ import gc
 import os
 from functools import partial
 
-from tray.app.alert_controller import AlertController, text_file
-from tray.app.alert_ports import AlertPorts, AlertSettings
 from tray.app.core import TrayCore
-from tray.app.desktop import DesktopPorts, alert_actions, build_desktop
+from tray.app.desktop import DesktopPorts, build_desktop
 from tray.app.live_facts import LiveFacts
 from tray.app.shutdown import CLOSE_TIMEOUT
 from tray.app.source_refresh import RefreshSchedule, SourceRefresh
@@ -18,8 +16,9 @@ from tray.app.web import LiveReplays, PageMenu
 from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
+from tray.desktop.alert_controller import AlertController, AlertSettings
 from tray.desktop.confirmed_clicks import ConfirmedClicks
-from tray.desktop.icon import Icon, choose_icon, show_balloon
+from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.menu import Action
 from tray.desktop.opener import Opener
 from tray.doctor.agents import failed_agents
@@ -73,6 +72,7 @@ class App:
         self._is_first_start = welcome.create_config(self._paths)
         self._loop = LoopThread()
         self._refresh = RefreshSchedule(self._loop.loop, self._work)
+        self._timer = QueueTimer(self._loop.loop, self._work)
         self._doctor = LiveDoctor(self._paths, self._stores, self._catalog, self.health)
         self._make_sessions()
         self._make_alerts()
@@ -103,6 +103,7 @@ class App:
         )
         self._page = WebPage(self._loop.loop, parts, self._paths.state, self._core.page_address)
         self._events.page = self._session_focus.pages = self._page
+        self._alert_controller.clicks = self._confirmed_clicks
 
     def _make_answers(self) -> None:
         facts = LiveFacts(self._core, self)
@@ -144,15 +145,21 @@ class App:
     def _make_alerts(self) -> None:
         self._alert_controller = AlertController(
             self._loop.loop,
-            self._work.post,
-            self._alert_ports(),
+            self._work,
+            self._workers,
+            self._stores,
+            AlertSettings(self._catalog, self._stores.ledger, self._stores.switch),
             self._core.questions,
-            snoozed_until=self._stores.switch.state().snoozed_until,
-            secrets=self._paths.state,
+            deliveries=self._events,
+            sessions=self._sessions,
+            places=self._session_focus,
+            presence=self._presence,
+            timer=self._timer,
+            opener=self._opener,
+            folder=self._paths.state,
         )
         self._presence.start()
-        timer = QueueTimer(self._loop.loop, self._work)
-        self._presence_files = PresenceFiles(self._presence, timer)
+        self._presence_files = PresenceFiles(self._presence, self._timer)
         self.asking_agents = self._alert_controller.asking_agents
         self.question_seconds = self._alert_controller.question_seconds
         self.question_opened = self._alert_controller.question_opened
@@ -164,31 +171,12 @@ class App:
             self._stores.journal,
             self._stores.switch,
             self._alerts,
-            timer=timer,
+            timer=self._timer,
             view=self._events,
         )
         self._session_focus.alerts = self._alerts
         self._events.alerts, self._events.refresh = self._alerts, self._refresh.throttled
         self._events.audit = self._audit
-
-    def _alert_ports(self) -> AlertPorts:
-        return AlertPorts(
-            settings=AlertSettings(self._catalog, self._stores.ledger, self._stores.switch),
-            ask_agents=lambda: self._catalog.configuration.settings.ask_on_desktop.agents,
-            muted=lambda: self._stores.switch.state().muted,
-            on_delivery=self._events.alerted,
-            icon_visible=lambda: self._icon.visible,
-            show_balloon=lambda title, text: show_balloon(self._icon, title, text),
-            trusts=self._click_trust.is_trusted_host,
-            rejected=lambda pid, work: self._confirmed_clicks.button_rejected(pid, work),
-            is_first=self._stores.journal.is_first,
-            keep_snooze=self._stores.switch.snooze,
-            can_focus=self._session_focus.can_focus,
-            look=self._presence.look,
-            is_headless=self._sessions.is_headless,
-            session_name=self._sessions.name,
-            spawn=self._workers.spawn,
-        )
 
     def _make_controls(self) -> None:
         trials = Trials(
@@ -241,13 +229,7 @@ class App:
             self._presenter,
         )
         self._page_menu.presenter, self._page_menu.controller = self._presenter, self._menu_controller
-        self._alert_controller.actions = alert_actions(
-            self._menu_controller,
-            self._presenter,
-            show_text=lambda name, text: self._opener.open(text_file(self._reviews, name, text)),
-            go_to_session=self._session_focus.go,
-            asked=self._sessions.asked,
-        )
+        self._alert_controller.menu, self._alert_controller.presenter = self._menu_controller, self._presenter
         self._presenter.pause_ended = self._refresh.request  # the relay's guards count again
 
     def _desktop_ports(self) -> DesktopPorts:
@@ -276,6 +258,7 @@ class App:
             trusts=self._click_trust.is_trusted_host,
             rejected=self._confirmed_clicks.menu_rejected,
         )
+        self._alert_controller.icon = self._icon
         if self._icon.reason:
             echo(self._icon.reason)
 
@@ -391,9 +374,11 @@ class App:
         return self._doctor.failing_hooks(self._alert_controller.failing_hooks)
 
     def health(self) -> TrayHealth:
-        incident = self._lost_state.incident
+        incident, problems = self._lost_state.incident, self._alert_controller.problems
         more: TrayHealth = {
-            **self._alert_controller.problems,
+            "notifications": problems["notifications"],
+            "sound": problems["sound"],
+            "push": problems["push"],
             "problems": [incident.row] if incident else [],
             "changes": [one.row for one in self._connections.entries.changes],
             "unanswered": self._connections.unanswered,

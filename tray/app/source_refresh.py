@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.approvals import guarded_settings, silenced
 from tray.approvals.agent_switches import follow_agents, follow_connections
 from tray.approvals.controls import Controls
+from tray.desktop.alert_controller import AlertController
 from tray.desktop.presenter import Presenter
 from tray.doctor.live import LiveDoctor
 from tray.errors import StoreError

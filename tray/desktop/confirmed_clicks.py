@@ -63,6 +63,9 @@ class ConfirmedClicks:
         """Handle a click on a notification that did not count. Any thread may call this."""
         self._post(lambda: self._request(pid, work))
 
+    def is_trusted_host(self, pid: int) -> bool:
+        return self._trust.is_trusted_host(pid)
+
     def browser_objection(self, pid: int) -> ClickRejection | None:
         return self._trust.browser_objection(pid)
 

@@ -13,8 +13,6 @@ from tray.ipc.health import StateProblem
 from tray.language import phrase, say
 from tray.store.set_aside import OTHER_VERSION
 
-INCIDENT = "state"  # what the button Review of its alert shows
-
 
 class IncidentCause(enum.Enum):
     DELETED = phrase("The state folder was deleted")

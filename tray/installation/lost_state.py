@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from tray.approvals.batch import source_batches, summary_lines
 from tray.desktop.opener import Opener
-from tray.doctor.state_incident import INCIDENT, KINDS, Incident, IncidentCause, unread_loss
+from tray.doctor.state_incident import KINDS, Incident, IncidentCause, unread_loss
 from tray.edit.backups import CONNECTIONS
 from tray.errors import HooktrayError, StoreError
 from tray.files import Identity
@@ -26,6 +26,7 @@ from tray.installation.file_watch import FolderWatch
 from tray.installation.relay_watch import AlarmAnnouncer
 from tray.installation.state_folder import LOCK, AnotherTrayError, StateFolder, StatePart
 from tray.language import say
+from tray.notify.alert import INCIDENT
 from tray.sessions.offline_rows import WATCHED_FILES
 from tray.store.db import begin_anew
 from tray.store.lost_guards import LostGuards

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
+from typing import Protocol
 
 import msgspec
 
@@ -69,6 +70,7 @@ class Button(enum.StrEnum):
 CHOICES = (Button.CHOOSE_1, Button.CHOOSE_2, Button.CHOOSE_3)
 GRANTS = frozenset({Button.ALLOW, Button.CONNECT, Button.LEAVE, Button.UNDO, *CHOICES})
 ALL_AGENTS = "all agents"  # what *Connect* is about when it is not one agent
+INCIDENT = "state"  # what *Review* shows when the tray's state was lost
 
 
 class Alert(msgspec.Struct, frozen=True, kw_only=True):
@@ -253,6 +255,19 @@ def make_alert(
 
 def _urgency(default: Urgency, rule: AlertRule) -> Urgency:
     return Urgency[rule.urgency.upper()] if rule.urgency else default
+
+
+class SettingsInForce(Protocol):
+    """The user's settings: `current` is another value once they have changed."""
+
+    @property
+    def current(self) -> Settings: ...
+
+
+class FixedSettings(msgspec.Struct):
+    """Settings that no file changes; by default those of a user who has written none."""
+
+    current: Settings = Settings()
 
 
 MUTED = AlertRule(notify=False, sound="none", sound_name="")

@@ -12,13 +12,16 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
+from tray.clock import Clock
+from tray.event_loop import Timer
 from tray.language import say
-from tray.notify.alert import APP, BODY_LIMIT, Alert, AlertClass, Urgency
+from tray.notify.alert import APP, BODY_LIMIT, Alert, AlertClass, SettingsInForce, Urgency
+from tray.notify.notifier import DeliveryLog
 from tray.notify.throttle import DEFERRED, DeferredAlert, Throttle, summary_text
 from tray.text import sanitise
 
@@ -30,8 +33,6 @@ HELD_CLASSES = frozenset({AlertClass.TURN_END})  # nothing else is ever held (RU
 SEEN = "seen"
 MAX_AWAY = 200  # alerts of one absence that its summary counts
 
-Mode = Literal["hold", "silent", "show"]
-
 
 class Attention(msgspec.Struct, frozen=True):
     """What is proved: that the user looks at the session, and that the user is away."""
@@ -40,12 +41,18 @@ class Attention(msgspec.Struct, frozen=True):
     is_away: bool = False
 
 
-Look = Callable[[str, str, Callable[[Attention], None]], object]
+NOTHING_PROVED = Attention()
 
 
-def prove_nothing(agent: str, session: str, answer: Callable[[Attention], None]) -> None:
-    """The Look of a desktop that cannot find out whether the user looks."""
-    answer(Attention())
+class Presence(Protocol):
+    """Finds out whether the user is at the desktop, and looks at a session."""
+
+    def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
+        """Call `answer` once, later and on the thread of the alerts, or never.
+
+        With an agent of "" it only finds out whether the user is there.
+        """
+        ...
 
 
 class NotificationSink(Protocol):
@@ -55,50 +62,49 @@ class NotificationSink(Protocol):
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
 
-class _Asked(msgspec.Struct):
-    """Alerts that wait for the answer of the first look."""
+class _Look(msgspec.Struct, eq=False):
+    """A look at the session of alerts that are not shown yet. Its first answer counts."""
 
-    alerts: tuple[Alert, ...]
+    gate: AlertGate
+    alerts: tuple[Alert, ...]  # after the first look one, which is held
     record: str
+    since: float = 0.0  # when it was held
 
+    def begin(self) -> None:
+        self.gate.look_again(self)
 
-class _Held(msgspec.Struct):
-    """An alert that was not shown, since its user looks."""
-
-    alert: Alert
-    record: str
-    since: float
+    def end(self, found: Attention = NOTHING_PROVED) -> None:
+        """Without an answer in time the user counts as not looking."""
+        self.gate.looked(self, found)
 
 
 class AlertGate:
-    """Used by one thread. `look(agent, session, answer)` calls `answer` once, later and on that thread, or never;
-    `later(seconds, work)` runs work on it. With an agent of "" it finds out only whether the user is there.
-    """
+    """Used by one thread, on which `presence` and both timers run what they are given."""
 
     def __init__(
         self,
         throttle: Throttle,
         notifier: NotificationSink,
-        look: Look,
-        later: Callable[[float, Callable[[], None]], None],
+        presence: Presence,
+        settings: SettingsInForce,
+        deliveries: DeliveryLog,
         *,
-        at_release: Callable[[float, Callable[[], None]], None],
-        mode: Callable[[], Mode],
-        on_delivery: Callable[[tuple[str, ...], str], None],
-        clock: Callable[[], float] = time.monotonic,
+        timer: Timer,
+        release_timer: Timer,
+        clock: Clock = time,
     ) -> None:
-        """`at_release` is like `later`, but only its latest call counts."""
+        """Of `release_timer` only the latest call counts."""
         self._throttle = throttle
         self._notifier = notifier
-        self._look = look
-        self._later = later
-        self._at_release = at_release
-        self._mode = mode
-        self._on_delivery = on_delivery
+        self._presence = presence
+        self._settings = settings
+        self._deliveries = deliveries
+        self._timer = timer
+        self._release_timer = release_timer
         self._clock = clock
-        self._numbers = itertools.count()
-        self._asked: dict[int, _Asked] = {}
-        self._held: dict[str, _Held] = {}  # by the alerts' keys
+        self._summaries = itertools.count()
+        self._first_looks: list[_Look] = []
+        self._held: dict[str, _Look] = {}  # by the alerts' keys, with the next look at each
         self._while_away: list[Alert] = []
         self._waiting: list[str] = []  # records whose alert is deferred
         self._is_closed = False
@@ -120,20 +126,19 @@ class AlertGate:
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
         session = next((one for one in alerts if one.session), None)
-        if session is None or self._is_closed or self._mode() == "show":
+        if session is None or self._is_closed or self._mode == "show":
             self._show(alerts, record)
             return
-        number = next(self._numbers)
-        self._asked[number] = _Asked(alerts, record)
-        self._later(ANSWER_TIMEOUT, lambda: self._answered(number, Attention()))
-        self._look(session.agent, session.session, lambda found: self._answered(number, found))
+        look = _Look(self, alerts, record)
+        self._first_looks.append(look)
+        self._look(session, look)
 
     def withdraw(self, keys: tuple[str, ...]) -> None:
         """Also what was not shown yet."""
         for key in keys:
             self._held.pop(key, None)
-        for asked in self._asked.values():
-            asked.alerts = tuple(one for one in asked.alerts if one.key not in keys)
+        for look in self._first_looks:
+            look.alerts = tuple(one for one in look.alerts if one.key not in keys)
         self._throttle.withdraw(keys)
         self._notifier.withdraw(keys)
 
@@ -152,29 +157,42 @@ class AlertGate:
     def close(self) -> None:
         """Show what the user has not certainly seen, as if they had looked away."""
         self._is_closed = True
-        for number in list(self._asked):
-            self._answered(number, Attention())
+        for look in list(self._first_looks):
+            look.end()
         for key in list(self._held):
             self._release(key)
 
-    # ---- the first look
+    # ---- looks
 
-    def _answered(self, number: int, found: Attention) -> None:
-        """The first answer counts; without one in time the user counts as not looking."""
-        asked = self._asked.pop(number, None)
-        if asked is None or not asked.alerts:
-            return
+    @property
+    def _mode(self) -> str:
+        return self._settings.current.while_looking
+
+    def _look(self, one: Alert, look: _Look) -> None:
+        self._timer.after(ANSWER_TIMEOUT, look.end)
+        self._presence.look(one.agent, one.session, look.end)
+
+    def looked(self, look: _Look, found: Attention) -> None:
+        """A look has an answer, which may be another one than the first."""
+        if look in self._first_looks:
+            self._first_looks.remove(look)
+            if look.alerts:
+                self._after_first_look(look, found)
+        elif look in self._held.values():
+            self._after_next_look(look, found)
+
+    def _after_first_look(self, look: _Look, found: Attention) -> None:
         if found.is_away:
-            self._count_away(asked.alerts)
+            self._count_away(look.alerts)
         if not found.is_looking or self._is_closed:
-            self._show(asked.alerts, asked.record)
+            self._show(look.alerts, look.record)
             return
-        quiet = tuple(replace(one, sound="", sound_name="") for one in asked.alerts)
-        held = quiet if self._mode() == "silent" else tuple(one for one in quiet if not _is_held(one))
-        self._show(held, asked.record)
-        for one in asked.alerts:
-            if self._mode() == "hold" and _is_held(one):
-                self._hold(one, asked.record)
+        quiet = tuple(replace(one, sound="", sound_name="") for one in look.alerts)
+        held = quiet if self._mode == "silent" else tuple(one for one in quiet if not _is_held(one))
+        self._show(held, look.record)
+        for one in look.alerts:
+            if self._mode == "hold" and _is_held(one):
+                self._hold(one, look.record)
 
     def _show(self, alerts: tuple[Alert, ...], record: str) -> None:
         for one in alerts:
@@ -190,46 +208,42 @@ class AlertGate:
             self._notifier.announce(shown, record)
         elif record:
             self._waiting.append(record)
-            self._on_delivery((record,), DEFERRED)
+            self._deliveries.alerted((record,), DEFERRED)
         self._wait()
 
     def _wait(self) -> None:
         due = self._throttle.due()
         if due is not None:
-            self._at_release(due, self.recheck)
+            self._release_timer.after(due, self.recheck)
 
     # ---- while it is held
 
     def _hold(self, alert: Alert, record: str) -> None:
-        self._held[alert.key] = _Held(alert, record, self._clock())
+        self._wait_for_look(_Look(self, (alert,), record, self._clock.monotonic()))
         if record:
-            self._on_delivery((record,), SEEN)
-        self._later(LOOK_INTERVAL, lambda: self._look_again(alert.key, record))
+            self._deliveries.alerted((record,), SEEN)
 
-    def _look_again(self, key: str, record: str) -> None:
-        held = self._held.get(key)
-        if held is None or held.record != record:
-            return
-        answered = False
+    def _wait_for_look(self, look: _Look) -> None:
+        self._held[look.alerts[0].key] = look
+        self._timer.after(LOOK_INTERVAL, look.begin)
 
-        def answer(found: Attention) -> None:
-            nonlocal answered
-            if answered or self._held.get(key) is not held:
-                return
-            answered = True
-            if not found.is_looking:
-                self._release(key)
-            elif self._clock() - held.since >= GLANCE:
-                del self._held[key]
-            else:
-                self._later(LOOK_INTERVAL, lambda: self._look_again(key, record))
+    def look_again(self, look: _Look) -> None:
+        """Begin a look that is due, if its alert is still held."""
+        if look in self._held.values():
+            self._look(look.alerts[0], look)
 
-        self._later(ANSWER_TIMEOUT, lambda: answer(Attention()))
-        self._look(held.alert.agent, held.alert.session, answer)
+    def _after_next_look(self, look: _Look, found: Attention) -> None:
+        key = look.alerts[0].key
+        if not found.is_looking:
+            self._release(key)
+        elif self._clock.monotonic() - look.since >= GLANCE:
+            del self._held[key]
+        else:
+            self._wait_for_look(replace(look))  # whatever still answers this one comes too late
 
     def _release(self, key: str) -> None:
-        held = self._held.pop(key)
-        self._offer((held.alert,), held.record)
+        look = self._held.pop(key)
+        self._offer(look.alerts, look.record)
 
     # ---- while the user is away
 
@@ -237,20 +251,20 @@ class AlertGate:
         begins = not self._while_away
         self._while_away += [one for one in alerts if one.notify][: MAX_AWAY - len(self._while_away)]
         if begins and self._while_away:
-            self._later(RETURN_INTERVAL, self._look_for_return)
+            self._timer.after(RETURN_INTERVAL, self._look_for_return)
 
     def _look_for_return(self) -> None:
         if self._while_away and not self._is_closed:
-            self._look("", "", self._on_return_look)
+            self._presence.look("", "", self._on_return_look)
 
     def _on_return_look(self, found: Attention) -> None:
         if not self._while_away or self._is_closed:
             return
         if found.is_away:
-            self._later(RETURN_INTERVAL, self._look_for_return)
+            self._timer.after(RETURN_INTERVAL, self._look_for_return)
             return
         away, self._while_away = self._while_away, []
-        self._offer((away_summary(away, next(self._numbers)),), "")
+        self._offer((away_summary(away, next(self._summaries)),), "")
 
 
 def away_summary(alerts: list[Alert], number: int) -> Alert:

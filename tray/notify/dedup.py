@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from tray.agents import tools
 from tray.agents.protocol import goes_on
+from tray.clock import Clock
 from tray.model.decision import Decision
 from tray.model.event import Event, EventKind
 from tray.notify.alert import Alert
@@ -29,7 +30,7 @@ class TurnDedup:
     One thread calls it, once for each event whose kind is in TURN_KINDS or whose session is in `ended`.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, clock: Clock = time) -> None:
         self._clock = clock
         self._claimed: dict[tuple[str, str], None] = {}
         self._began: dict[tuple[str, str], float] = {}
@@ -67,11 +68,11 @@ class TurnDedup:
     def is_short(self, event: Event, least: float) -> bool:
         """Whether this turn took less than `least` seconds; one without a known begin is long enough."""
         began = self._began.get((event.agent, event.session or event.cwd))
-        return began is not None and self._clock() - began < least
+        return began is not None and self._clock.time() - began < least
 
     def _remember(self, session: tuple[str, str]) -> None:
         self._began.pop(session, None)
-        self._began[session] = self._clock()
+        self._began[session] = self._clock.time()
         if len(self._began) > SESSIONS:
             self._began.pop(next(iter(self._began)))
 
@@ -88,7 +89,7 @@ class Announced(msgspec.Struct, frozen=True):
 class ReportDedup:
     """Used by one thread. An event counts as the same only when another line of ours reports it."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, clock: Clock = time) -> None:
         self._clock = clock
         self._announced: dict[str, Announced] = {}
 
@@ -105,13 +106,13 @@ class ReportDedup:
 
     def _is_repeat(self, event: Event, before: Announced) -> bool:
         is_other = before.id != event.id and before.line != event.via_agent
-        return is_other and self._clock() - before.at < WINDOW
+        return is_other and self._clock.time() - before.at < WINDOW
 
     def _remember(self, digest: str, event: Event, alerts: Sequence[Alert]) -> None:
         before = self._announced.pop(digest, None)
         known = before.alerts if before is not None and before.id == event.id else frozenset()
         contents = known | {_content(alert) for alert in alerts}
-        self._announced[digest] = Announced(event.id, event.via_agent, self._clock(), contents)
+        self._announced[digest] = Announced(event.id, event.via_agent, self._clock.time(), contents)
         if len(self._announced) > EVENTS:
             self._announced.pop(next(iter(self._announced)))
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tray.dbus_socket import bus_errors, wait_when_full
 from tray.notify.alert import APP, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import system_may_interrupt
-from tray.notify.notifier import NotifierError, ServerState
+from tray.notify.notifier import AlertButtons, NotifierError, ServerState
 from tray.notify.server import query_server
 from tray.text import escape_markup
 
@@ -35,8 +34,9 @@ class DesktopNotifierBackend:
 
     name = "desktop-notifier"
 
-    def __init__(self, pressed: Callable[[Alert, Button], None] | None = None) -> None:
-        self._pressed = pressed
+    def __init__(self, buttons: AlertButtons | None = None) -> None:
+        """Without `buttons` it shows none."""
+        self._alert_buttons = buttons
         self._library: Library | None = None
         self._owner = ""  # of the server's name; a new server knows nothing of our earlier alerts
         self._shown: dict[str, str] = {}  # key of an alert -> the library's identifier
@@ -44,6 +44,7 @@ class DesktopNotifierBackend:
     async def send(self, alert: Alert) -> None:
         from desktop_notifier.common import Notification
 
+        buttons = self._alert_buttons
         try:
             library, markup = await self._ready()
             await self._clear(library, alert.key)
@@ -51,7 +52,7 @@ class DesktopNotifierBackend:
                 title=alert.title or APP,
                 message=escape_markup(alert.body) if markup else alert.body,
                 urgency=_urgency(alert.urgency),
-                on_clicked=partial(self._pressed, alert, Button.DEFAULT) if self._pressed and alert.url else None,
+                on_clicked=partial(buttons.pressed, alert, Button.DEFAULT) if buttons and alert.url else None,
                 buttons=self._buttons(alert),
             )
             await _send(library, notification)
@@ -66,11 +67,12 @@ class DesktopNotifierBackend:
         """What allows something is left out: the library does not say who pressed."""
         from desktop_notifier.common import Button as LibraryButton
 
-        if self._pressed is None:
+        if self._alert_buttons is None:
             return ()
+        pressed = self._alert_buttons.pressed
         offered = (one for one in alert.buttons if one not in GRANTS)
         return tuple(
-            LibraryButton(title=alert.label(one), on_pressed=partial(self._pressed, alert, one)) for one in offered
+            LibraryButton(title=alert.label(one), on_pressed=partial(pressed, alert, one)) for one in offered
         )
 
     async def withdraw(self, key: str) -> None:

@@ -39,7 +39,10 @@ class BusState(msgspec.Struct, frozen=True):
     """A server or a service of the desktop answers a call."""
 
     call: Call
-    is_on: Callable[[object], bool] = lambda value: value is True
+    modes: frozenset[str] = frozenset()  # where it answers with a list of modes: those that mean "do not disturb"
+
+    def is_on(self, value: object) -> bool:
+        return not self.modes.isdisjoint(value) if isinstance(value, list) else value is True
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -69,10 +72,7 @@ STATES: dict[str, BusState | Setting] = {
     ),
     "dunst": BusState((NAME, PATH, PROPERTIES, "Get", "ss", ["org.dunstproject.cmd0", "paused"])),
     "gnome-shell": Setting("org.gnome.desktop.notifications", "show-banners", "false"),
-    "mako": BusState(
-        (NAME, "/fr/emersion/Mako", "fr.emersion.Mako", "ListModes", "", []),
-        lambda modes: isinstance(modes, list) and not MAKO_MODES.isdisjoint(modes),
-    ),
+    "mako": BusState((NAME, "/fr/emersion/Mako", "fr.emersion.Mako", "ListModes", "", []), MAKO_MODES),
 }
 
 

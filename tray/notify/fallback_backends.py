@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from tray.notify.alert import APP, Alert
@@ -57,17 +57,25 @@ class OsascriptBackend(ButtonlessBackend):
         await _run("osascript", osascript_words(alert))
 
 
+class Balloons(Protocol):
+    """The tray icon, at which Windows shows balloons."""
+
+    def show_balloon(self, title: str, text: str) -> bool:
+        """Returns False if there is no icon."""
+        ...
+
+
 class BalloonBackend(ButtonlessBackend):
-    """On Windows. `show` returns whether an icon exists."""
+    """On Windows."""
 
     name = "balloon"
 
-    def __init__(self, show: Callable[[str, str], bool]) -> None:
-        self._show = show
+    def __init__(self, icon: Balloons) -> None:
+        self._icon = icon
 
     async def send(self, alert: Alert) -> None:
         title, text = balloon_words(alert)
-        if not self._show(title, text or " "):  # without a text Windows shows nothing
+        if not self._icon.show_balloon(title, text or " "):  # without a text Windows shows nothing
             raise NotifierError("there is no tray icon at which it could be shown")
 
 

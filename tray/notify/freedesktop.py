@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ import msgspec
 from tray.dbus_socket import bus_errors, wait_when_full
 from tray.notify.alert import ALARM, APP, CHOICES, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import SERVER_TIMEOUT, may_interrupt
-from tray.notify.notifier import NotifierError, ServerState
+from tray.notify.notifier import AlertButtons, NotifierError, ServerState
 from tray.notify.server import BUS, NAME, PATH, NotificationServer, TooSoonError, call, first, pid, query_server
 from tray.text import escape_markup
 
@@ -42,8 +42,6 @@ MATCHES = (
 
 log = logging.getLogger(__name__)
 
-OnPress = Callable[[Alert, Button], None]
-
 
 class ShownNotification(msgspec.Struct):
     """An alert on the screen, and which of its buttons have been pressed."""
@@ -55,20 +53,13 @@ class ShownNotification(msgspec.Struct):
 
 
 class FreedesktopBackend:
-    """Keeps one connection. `trusts(pid)` decides whether the server's process may grant anything."""
+    """Keeps one connection."""
 
     name = "D-Bus"
 
-    def __init__(
-        self,
-        pressed: OnPress | None = None,
-        trusts: Callable[[int], bool] = lambda _: True,
-        rejected: Callable[[int, Callable[[], None]], None] = lambda pid, work: None,
-    ) -> None:
-        """`rejected` gets a click that does not count by itself: whose, and what it would do."""
-        self._pressed = pressed
-        self._trusts = trusts
-        self._rejected = rejected
+    def __init__(self, buttons: AlertButtons | None = None) -> None:
+        """Without `buttons` it shows none."""
+        self._buttons = buttons
         self._bus: MessageBus | None = None
         self._connecting = asyncio.Lock()
         self._server: NotificationServer | None = None  # the last one; a new one knows nothing of our earlier alerts
@@ -192,7 +183,7 @@ class FreedesktopBackend:
 
     async def _notify(self, bus: MessageBus, server: NotificationServer, alert: Alert, replaces: int) -> int:
         body = escape_markup(alert.body) if server.markup else alert.body
-        actions = _actions(server, alert) if server.actions and self._pressed else []
+        actions = _actions(server, alert) if server.actions and self._buttons else []
         icon = ALARM_ICON if alert.sound == ALARM and alert.urgency is Urgency.CRITICAL else ICON.as_uri()
         words = [APP, replaces, icon, alert.title or APP, body, actions, _hints(server, alert), -1]
         _, reply = await call(bus, (NAME, PATH, NAME, "Notify", "susssasa{sv}i", words))
@@ -252,26 +243,24 @@ class FreedesktopBackend:
             self._track(self._show_in_time(bus, server, one.alert, TOO_SOON_TRIES + room, one.times + 1))
 
     def _press(self, shown: ShownNotification, button: Button) -> None:
-        if self._pressed is None or button not in _offered(shown.alert) or button in shown.pressed:
+        buttons = self._buttons
+        if buttons is None or button not in _offered(shown.alert) or button in shown.pressed:
             return
         shown.pressed.add(button)
         if button in GRANTS:
-            self._track(self._press_if_trusted(shown.alert, button))
+            self._track(self._press_if_trusted(buttons, shown.alert, button))
         else:
-            self._pressed(shown.alert, button)
+            buttons.pressed(shown.alert, button)
 
-    async def _press_if_trusted(self, alert: Alert, button: Button) -> None:
+    async def _press_if_trusted(self, buttons: AlertButtons, alert: Alert, button: Button) -> None:
         """What allows something counts only from a server that no agent and no hook has started."""
         bus, owner = self._bus, self._owner
         process = await pid(bus, owner) if bus is not None else 0
-        pressed = self._pressed
-        if pressed is None:
-            return
-        if process == 0 or not self._trusts(process):
+        if process == 0 or not buttons.trusts(process):
             log.warning("a button of process %d does not count by itself", process)
-            self._rejected(process, lambda: pressed(alert, button))
+            buttons.rejected(process, alert, button)
         else:
-            pressed(alert, button)
+            buttons.pressed(alert, button)
 
 
 def _offered(alert: Alert) -> tuple[Button, ...]:

@@ -6,12 +6,13 @@ import enum
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TypeVar
 
 import msgspec
 
 from tray.approvals.remedies import HookFailure, find_failure, remedy, remedy_of
+from tray.clock import Clock
 from tray.language import phrase, say
 from tray.model.decision import Gate, Outcome, Status
 from tray.notify.alert import BODY_LIMIT, AlertClass
@@ -105,7 +106,7 @@ def short_cause(cause: str, remedy: str) -> str:
 class ProblemTracker:
     """Remembers what was announced, and which hooks had a problem when they last ran."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._announced: dict[tuple[str, str], float] = {}
         self._current: dict[str, HookProblem] = {}
@@ -141,7 +142,7 @@ class ProblemTracker:
         """The same cause with another number in it is the same. What let a call through is always announced."""
         if one.let_through:
             return True
-        now, is_shared = self._clock(), find_failure(one.cause) is HookFailure.NO_MODEL  # in none of the hooks
+        now, is_shared = self._clock.time(), find_failure(one.cause) is HookFailure.NO_MODEL  # in none of the hooks
         key = ("" if is_shared else one.hook, f"{one.kind}:{DIGITS.sub('#', one.cause)[:80]}")
         if now - self._announced.get(key, now - HOUR) < HOUR:
             return False

@@ -10,8 +10,9 @@ import contextlib
 import enum
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from operator import attrgetter
 from typing import Protocol
 
 import msgspec
@@ -19,7 +20,8 @@ from msgspec.structs import replace
 
 from tray.errors import BUILT_IN_ERRORS
 from tray.language import say
-from tray.notify.alert import CLASS_NAMES, Alert
+from tray.notify.alert import CLASS_NAMES, Alert, Button
+from tray.store.switch import SwitchState
 
 TIMEOUT = 5.0  # seconds that one back end has for one alert
 STATE_TIMEOUT = 8.0  # seconds that a back end has to find out its state, when all that it asks is slow
@@ -29,8 +31,6 @@ QUEUE_LIMIT = 512  # entries that wait for a slow server; beyond it the oldest f
 CLOSE_TIMEOUT = 3.0  # seconds for what still waits when the tray ends
 
 log = logging.getLogger(__name__)
-
-OnDelivery = Callable[[tuple[str, ...], str], None]
 
 
 class NotifierError(Exception):
@@ -71,8 +71,47 @@ class SoundOutput(Protocol):
     def play(self, name: str, category: str = "", line: str = "") -> None: ...
 
 
+class NotificationDesktop(Protocol):
+    """The desktop on which alerts are shown."""
+
+    def backends(self) -> Sequence[NotificationBackend]:
+        """Make the ways to show an alert, in the order in which they are tried."""
+        ...
+
+
+class SoundSwitch(Protocol):
+    """What the notifier needs of a Switch."""
+
+    @property
+    def current(self) -> SwitchState: ...
+
+
+class DeliveryLog(Protocol):
+    """Records what became of alerts; called from any thread."""
+
+    def alerted(self, ids: tuple[str, ...], word: str) -> None:
+        """`ids` are the journal's rows that the alerts are about."""
+        ...
+
+
+class AlertButtons(Protocol):
+    """What the buttons of alerts do; called on the event loop."""
+
+    def pressed(self, alert: Alert, button: Button) -> None:
+        """A button was pressed, and the click counts."""
+        ...
+
+    def trusts(self, pid: int) -> bool:
+        """Whether a click through this process, a notification server, counts for what grants something."""
+        ...
+
+    def rejected(self, pid: int, alert: Alert, button: Button) -> None:
+        """A button was pressed, and the click does not count by itself; `pid` is 0 if the process is not known."""
+        ...
+
+
 class Notifier:
-    """Sends one entry after the other; `on_delivery(records, "sent" | "failed")` is called on the loop.
+    """Sends one entry after the other, and notes in `deliveries` on the loop that it was "sent" or has "failed".
 
     It tries its back ends in order and stays with the one that works. They are made for the first alert.
     """
@@ -80,22 +119,22 @@ class Notifier:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        backends: Callable[[], Sequence[NotificationBackend]],
+        desktop: NotificationDesktop,
         player: SoundOutput,
-        muted: Callable[[], bool],
-        on_delivery: OnDelivery,
+        switch: SoundSwitch,
+        deliveries: DeliveryLog,
         timeout: float = TIMEOUT,
     ) -> None:
         self.last_error = ""
         self.working = ""  # the back end that delivered last
         self._loop = loop
-        self._make_backends = backends
+        self._desktop = desktop
         self._backends: tuple[NotificationBackend, ...] = ()
         self._missing = ""  # why there are no back ends
         self._showing: set[str] = set()  # the names of those that may show something
         self._player = player
-        self._muted = muted
-        self._on_delivery = on_delivery
+        self._switch = switch
+        self._deliveries = deliveries
         self._timeout = timeout
         self._since = 0.0  # when the back end that works was found
         self._queue: deque[tuple[tuple[Alert, ...], tuple[str, ...], tuple[str, ...]]] = deque()
@@ -107,7 +146,7 @@ class Notifier:
         """Returns at once, whatever becomes of the alerts; `records` are the journal's rows that they are about."""
         if not alerts:
             return
-        if self._muted():
+        if self._switch.current.muted:
             alerts = tuple(replace(alert, sound="", sound_name="") for alert in alerts)
         try:
             self._loop.call_soon_threadsafe(self._take, alerts, records)
@@ -170,7 +209,7 @@ class Notifier:
                 await self._deliver(alerts, records)
         finally:
             self._task = None
-            if self._queue and not self._closed:  # `on_delivery` failed for one: the others are still due
+            if self._queue and not self._closed:  # `deliveries` failed for one: the others are still due
                 self._start()
 
     async def _deliver(self, alerts: tuple[Alert, ...], records: tuple[str, ...]) -> None:
@@ -195,7 +234,7 @@ class Notifier:
 
     def _report(self, records: tuple[str, ...], delivery: Delivery) -> None:
         if known := tuple(filter(None, records)):
-            self._on_delivery(known, delivery.value)
+            self._deliveries.alerted(known, delivery.value)
 
     # ---- the back ends ----
 
@@ -248,17 +287,18 @@ class Notifier:
         """
         if not self._backends:
             try:
-                self._backends = tuple(self._make_backends())
+                self._backends = tuple(self._desktop.backends())
             except BACKEND_ERRORS as error:
                 self._missing = str(error) or type(error).__name__
         is_question = alert is not None and alert.is_question
         recent = not is_question and asyncio.get_running_loop().time() - self._since < RETRY_SECONDS
-        return sorted(self._backends, key=lambda backend: not (recent and backend.name == self.working))
+        first = [backend for backend in self._backends if recent and backend.name == self.working]
+        return [*first, *(backend for backend in self._backends if backend not in first)]
 
 
 def loudest(alerts: tuple[Alert, ...]) -> Alert | None:
     """The most urgent alert that has a sound; of equals the first."""
-    return max((alert for alert in alerts if alert.sound), key=lambda alert: alert.urgency, default=None)
+    return max((alert for alert in alerts if alert.sound), key=attrgetter("urgency"), default=None)
 
 
 def spoken_line(alert: Alert) -> str:

@@ -11,13 +11,15 @@ from msgspec.structs import replace
 from tray.agents.registry import display_name
 from tray.approvals.catalog import HookState
 from tray.approvals.guarded_settings import FILE, GuardedSetting
+from tray.clock import Clock
 from tray.engine.ports import FREQUENT_KINDS
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
+from tray.event_loop import Timer
 from tray.language import count, phrase
 from tray.model.decision import NO_OPINION, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import ApprovalState
-from tray.notify.alert import NO_RULES, rules
+from tray.notify.alert import NO_RULES, SettingsInForce, rules
 from tray.notify.dedup import TURN_KINDS, ReportDedup, TurnDedup
 from tray.notify.hook_problems import HookProblem, ProblemTracker
 from tray.notify.policy import (
@@ -46,7 +48,6 @@ from tray.notify.policy import (
     unsupported_agent,
 )
 from tray.notify.turn_work import WORK_KINDS, TurnWork
-from tray.settings import Settings
 from tray.text import sanitise
 
 # Alerts of an event by itself, before any hook ran.
@@ -75,34 +76,64 @@ class AlertSink(Protocol):
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
 
+class PushSink(Protocol):
+    """What the service needs of a PushQueue."""
+
+    def push(self, alerts: tuple[Alert, ...], record: str, /) -> None: ...
+
+
+class FirstNotices(Protocol):
+    """What the service needs of a Journal."""
+
+    def is_first(self, key: str) -> bool:
+        """Whether the user has never been notified of this, also not by an earlier tray."""
+        ...
+
+
+class SessionNames(Protocol):
+    """What the service needs of a SessionTracker."""
+
+    def name(self, agent: str, session: str) -> str:
+        """By which people know it; "" when nothing names it."""
+        ...
+
+    def is_headless(self, agent: str, session: str) -> bool:
+        """Whether no user sits before it."""
+        ...
+
+
+class SessionPlaces(Protocol):
+    """What the service needs of a SessionFocus."""
+
+    def can_focus(self, agent: str, session: str) -> bool:
+        """Whether it is known where a session runs."""
+        ...
+
+
 class AlertService:
     """Turns what happened into alerts, by the user's rules."""
 
     def __init__(
         self,
         gate: AlertSink,
-        settings: Callable[[], Settings],
-        clock: Callable[[], float] = time.time,
-        is_first: Callable[[str], bool] = lambda what: True,
-        can_focus: Callable[[str, str], bool] = lambda agent, session: False,
-        is_headless: Callable[[str, str], bool] = lambda agent, session: False,
-        later: Callable[[float, Callable[[], None]], object] = lambda seconds, work: work(),
-        session_name: Callable[[str, str], str] = lambda agent, session: "",
-        push: Callable[[tuple[Alert, ...], str], None] = lambda alerts, record: None,
+        settings: SettingsInForce,
+        *,
+        notices: FirstNotices,
+        sessions: SessionNames,
+        places: SessionPlaces,
+        push: PushSink,
+        timer: Timer,
+        clock: Clock = time,
     ) -> None:
-        """`is_first`: whether the user has never been notified of this, also not by an earlier tray. `can_focus`:
-        whether it is known where a session of an agent runs. `is_headless`: whether no user sits before it.
-        `later` runs work on the caller's thread, so many seconds later. `session_name`: by which people know it.
-        `push` gets the same alerts as `gate`, after it.
-        """
-        self._is_headless = is_headless
-        self._later = later
-        self._session_name = session_name
-        self._patient: dict[tuple[str, str], str] = {}  # sessions whose request is not announced yet, with its event
-        self._can_focus = can_focus
+        """`push` gets the same alerts as `gate`, after it. `timer` runs work on the caller's thread."""
         self._gate = gate
-        self._push = push
         self._settings = settings
+        self._notices = notices
+        self._sessions = sessions
+        self._places = places
+        self._push = push
+        self._timer = timer
+        self._patient: dict[tuple[str, str], str] = {}  # sessions whose request is not announced yet, with its event
         self._turn_ends = TurnDedup(clock)
         self._reports = ReportDedup(clock)
         self._work = TurnWork(clock)
@@ -113,7 +144,6 @@ class AlertService:
         self._warned: frozenset[str] = frozenset()
         self._waiting: dict[str, str] = {}  # hooks and settings that wait -> their alert
         self._questions: dict[str, Event] = {}  # open questions
-        self._is_first = is_first
         self._unsupported: set[str] = set()  # agents that the user has been notified of
         self._answered_by_user: dict[str, None] = {}  # events that the user has answered
 
@@ -163,7 +193,7 @@ class AlertService:
         """A question is open; it stays on the screen until it is not."""
         self._questions[one.id] = one.event
         ours = self._rules(one.event.project)
-        asked = question(one, ours, show_input=self._settings().show_input)
+        asked = question(one, ours, show_input=self._settings.current.show_input)
         self._announce(self._with_place(one.event, [asked]))
 
     def question_closed(self, one: UserQuestion, result: QuestionResult) -> None:
@@ -267,7 +297,7 @@ class AlertService:
         if record.skip_reason is None or record.test or record.agent in self._unsupported:
             return
         self._unsupported.add(record.agent)
-        if self._is_first(record.agent):
+        if self._notices.is_first(record.agent):
             agent, line = display_name(record.agent), display_name(record.via_agent)
             self._announce([unsupported_agent(agent, line, record.skip_reason, self._rules())], record.id)
 
@@ -283,7 +313,7 @@ class AlertService:
     @property
     def shows_input(self) -> bool:
         """True if notifications show the tool's input."""
-        return self._settings().show_input
+        return self._settings.current.show_input
 
     def unjudged(self, title: str, text: str, row: Record) -> None:
         """Announce calls that ran unjudged; `row` is the last. The session's next one replaces this one."""
@@ -301,13 +331,13 @@ class AlertService:
         self._gate.withdraw((key,))
 
     def _rules(self, project: str = "") -> Rules:
-        return rules(self._settings(), project)
+        return rules(self._settings.current, project)
 
     def _alerts(
         self, event: Event, decision: Decision, problems: Sequence[HookProblem], record: Record | None = None
     ) -> list[Alert]:
         """Without what the user knows already: their own answer, and a prompt that is open here as a question."""
-        settings = self._settings()
+        settings = self._settings.current
         ours = rules(settings, event.project) if settings.projects else settings.alerts
         made = list(alerts(event, decision, ours, show_input=settings.show_input, problems=problems, record=record))
         if self._answered_by_user.pop(event.id, 0) is None:
@@ -328,7 +358,7 @@ class AlertService:
         if counts and not self._turn_ends.is_new(event, decision):
             return [alert for alert in made if alert.cls not in (AlertClass.TURN_END, AlertClass.SESSION_END)]
         ends = made and any(alert.cls is AlertClass.TURN_END for alert in made)
-        if ends and self._turn_ends.is_short(event, self._settings().min_turn_seconds):
+        if ends and self._turn_ends.is_short(event, self._settings.current.min_turn_seconds):
             return [alert for alert in made if alert.cls is not AlertClass.TURN_END]
         return made
 
@@ -363,7 +393,7 @@ class AlertService:
                 del self._patient[session]
                 self._announce(made, record)
 
-        self._later(PATIENCE, announce)
+        self._timer.after(PATIENCE, announce)
 
     def _with_work(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
         """The end of a turn, with what was done in it."""
@@ -380,7 +410,7 @@ class AlertService:
 
     def _wanted(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
         """Without what only interests a user who sits before the session; what guards did is always announced."""
-        if self._settings().notify_headless or not self._is_headless(event.agent, event.session):
+        if self._settings.current.notify_headless or not self._sessions.is_headless(event.agent, event.session):
             return made
         wanted = [one for one in made if one.cls not in BEFORE_A_USER]
         ours = self._rules(event.project)
@@ -389,7 +419,7 @@ class AlertService:
     def _with_place(self, event: Event, made: Sequence[Alert]) -> list[Alert]:
         """With the button that leads to the session; an agent with an address of its own is better reached there."""
         made = self._with_name(event, made)
-        if not made or not event.session or event.url or not self._can_focus(event.agent, event.session):
+        if not made or not event.session or event.url or not self._places.can_focus(event.agent, event.session):
             return list(made)
         return [replace(one, agent=event.agent, session=event.session, buttons=_with_go(one)) for one in made]
 
@@ -397,7 +427,7 @@ class AlertService:
         """The session's name in front, as a project may have several of them; not where the title has it already."""
         if not event.session or not any(one.cls in NAMED for one in made):
             return made
-        name = sanitise(self._session_name(event.agent, event.session), NAME_LIMIT)
+        name = sanitise(self._sessions.name(event.agent, event.session), NAME_LIMIT)
         if not name or name == sanitise(event.project, NAME_LIMIT):
             return made
         room = BODY_LIMIT - len(name) - 3
@@ -409,7 +439,7 @@ class AlertService:
         due = tuple(alert for alert in made if alert.notify or alert.sound)
         if due:
             self._gate.announce(due, record)
-            self._push(due, record)
+            self._push.push(due, record)
 
 
 def _let_through(record: Record) -> list[Mapping[str, object]]:

@@ -16,14 +16,15 @@ import time
 import wave
 from collections import deque
 from collections.abc import Callable, Generator
-from functools import partial
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
+from tray.clock import Clock
 from tray.errors import BUILT_IN_ERRORS, ConfigError
 from tray.notify import speech
+from tray.notify.alert import FixedSettings, SettingsInForce
 from tray.sources.sound_pack import load, read_pack
 from tray.threads import run_logged, start_thread
 
@@ -67,25 +68,16 @@ PLAYER_ERRORS = (SoundError, *BUILT_IN_ERRORS)
 class Player:
     """One queue and one thread, started by the first sound; the device is open only while a sound plays."""
 
-    def __init__(
-        self,
-        folder: Path = SOUNDS,
-        volume: Callable[[], float] = lambda: 1.0,
-        clock: Callable[[], float] = time.monotonic,
-        pack: Callable[[], str] = lambda: "",
-        speaks: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """`pack` is the path of a sound pack; `speaks`: whether lines are spoken, too."""
+    def __init__(self, settings: SettingsInForce, folder: Path = SOUNDS, clock: Clock = time) -> None:
         self.last_error = ""
-        self._pack = pack
-        self._speaks = speaks
+        self._settings = settings
         self._last_from_pack = ""
         self._known_pack = ("", "")
-        self._volume = volume
         self._clock = clock
         self._last_played: dict[str, float] = {}
         self._folder = folder
         self._queue: deque[Sounding] = deque(maxlen=QUEUE_LIMIT)
+        self._sounding = Sounding("")  # what the thread plays
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._halt = threading.Event()
@@ -105,7 +97,7 @@ class Player:
     @property
     def pack_line(self) -> str:
         """What the sound pack is; read once for each path."""
-        path = self._pack()
+        path = self._settings.current.sound_pack
         if path != self._known_pack[0]:
             try:
                 self._known_pack = (path, read_pack(path).line if path else "")
@@ -127,7 +119,7 @@ class Player:
 
     def _is_due(self, name: str) -> bool:
         """A burst of alerts of one class is one sound."""
-        now = self._clock()
+        now = self._clock.monotonic()
         if now - self._last_played.get(name, now - REPEAT_SECONDS) < REPEAT_SECONDS:
             return False
         self._last_played = {one: at for one, at in self._last_played.items() if now - at < REPEAT_SECONDS} | {
@@ -148,14 +140,19 @@ class Player:
         run_logged(iter(self._next, None), "a sound could not be played")
 
     def _next(self) -> Callable[[], None] | None:
+        """Take the next sound from the queue, and return what plays it; None once the player is closed."""
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._halt.is_set())
-            return None if self._halt.is_set() else partial(self._play_now, self._queue.popleft())
+            while not (self._queue or self._halt.is_set()):
+                self._changed.wait()
+            if self._halt.is_set():
+                return None
+            self._sounding = self._queue.popleft()
+            return self._play_now
 
-    def _play_now(self, one: Sounding) -> None:
+    def _play_now(self) -> None:
         problem = UNEXPECTED
         try:
-            problem = self._play_steps(one)
+            problem = self._play_steps(self._sounding)
         finally:
             if problem:
                 self._fail(problem)
@@ -174,7 +171,7 @@ class Player:
 
     def _sound_of_pack(self, one: Sounding) -> Sounding:
         """Play the pack's sound, if it has one of this category; then our own is not played."""
-        path = self._pack() if one.category else ""
+        path = self._settings.current.sound_pack if one.category else ""
         if not path:
             return one
         try:
@@ -197,15 +194,19 @@ class Player:
         return one
 
     def _speak(self, one: Sounding) -> Sounding:
-        volume = min(max(self._volume(), 0.0), 1.0)
-        if one.line and volume and self._speaks() and not self._halt.is_set():
+        volume = self._volume
+        if one.line and volume and self._settings.current.speak and not self._halt.is_set():
             voices = speech.voices(one.line, volume)
             if not any(self._spawn(list(argv), text) for argv, text in voices):
                 raise SoundError(speech.MISSING if not voices else "the system's voice failed")
         return one
 
+    @property
+    def _volume(self) -> float:
+        return min(max(self._settings.current.volume, 0.0), 1.0)
+
     def _sound(self, path: Path) -> None:
-        volume = min(max(self._volume(), 0.0), 1.0)
+        volume = self._volume
         if volume == 0:
             return
         try:
@@ -259,7 +260,7 @@ def sound_problem() -> str:
             file.setframerate(RATE)
             file.writeframes(bytes(CHANNELS * SAMPLE * RATE // 20))
         try:
-            Player()._sound(path)
+            Player(FixedSettings())._sound(path)
         except SoundError as error:
             return str(error)
     return ""

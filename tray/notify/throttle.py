@@ -2,19 +2,31 @@
 
 Critical alerts are always shown, and so are replies to the user's own actions. Of the others at most `RATE` are shown
 in any minute; what exceeds that, and what comes in quiet hours, is counted exactly and announced in one summary:
-"4 turns ended: api, web · 2 blocked: api". `Throttle` is pure; `AlertGate` passes on what it allows.
+"4 turns ended: api, web · 2 blocked: api". `AlertGate` passes on what `Throttle` allows.
 """
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from operator import attrgetter
 
 import msgspec
 from msgspec.structs import replace
 
+from tray.clock import Clock
 from tray.language import count
-from tray.notify.alert import APP, BODY_LIMIT, COUNT_PHRASES, Alert, AlertClass, Urgency
+from tray.notify.alert import (
+    APP,
+    BODY_LIMIT,
+    COUNT_PHRASES,
+    Alert,
+    AlertClass,
+    SettingsInForce,
+    Urgency,
+    quiet_until,
+)
 from tray.text import sanitise
 
 RATE = 6  # notifications in any minute that are not critical
@@ -45,12 +57,13 @@ class _Group(msgspec.Struct):
 
 
 class Throttle:
-    """`offer` an alert, `release` what waits when it is `due`. Used by one thread; `quiet` is until when to defer."""
+    """`offer` an alert, `release` what waits when it is `due`. Used by one thread."""
 
-    def __init__(self, clock: Callable[[], float], quiet: Callable[[float], float | None]) -> None:
+    def __init__(self, settings: SettingsInForce, clock: Clock = time) -> None:
         self.snoozed_until: float | None = None
+        self.quiet_hours_on = True  # whether the quiet hours of the settings count
+        self._settings = settings
         self._clock = clock
-        self._quiet = quiet
         self._shown: deque[float] = deque(maxlen=RATE)
         self._groups: dict[AlertClass, _Group] = {}
         self._deferred: deque[DeferredAlert] = deque(maxlen=LIST_LIMIT)
@@ -70,18 +83,19 @@ class Throttle:
 
     def snooze(self, seconds: float | None) -> None:
         """Defer everything that is not critical, for so long; None ends that."""
-        self.snoozed_until = None if seconds is None else self._clock() + seconds
+        self.snoozed_until = None if seconds is None else self._clock.time() + seconds
 
     def quiet_until(self) -> float | None:
         """Until when alerts are deferred; None when they are not."""
-        now = self._clock()
+        now = self._clock.time()
         if self.snoozed_until is not None and self.snoozed_until <= now:
             self.snoozed_until = None
-        return max(filter(None, (self._quiet(now), self.snoozed_until)), default=None)
+        hours = self._settings.current.quiet_hours if self.quiet_hours_on else None
+        return max(filter(None, (quiet_until(hours, now), self.snoozed_until)), default=None)
 
     def offer(self, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
         """Those of them that are shown now."""
-        now, quiet = self._clock(), self.quiet_until()
+        now, quiet = self._clock.time(), self.quiet_until()
         return tuple(shown for alert in alerts if (shown := self._offer(alert, now, quiet)) is not None)
 
     def withdraw(self, keys: Collection[str]) -> None:
@@ -100,14 +114,14 @@ class Throttle:
         """Seconds until what waits may be announced; None when nothing waits."""
         if not self._groups and not self._apart:
             return None
-        now = self._clock()
+        now = self._clock.time()
         return max((self.quiet_until() or now) - now, self._next_slot(now) - now, 0.0)
 
     def release(self) -> tuple[Alert, ...]:
         """The summary of what waits, if it may be announced now."""
         if self.due() != 0:
             return ()
-        now, deferred, apart = self._clock(), self._deferred, tuple(self._apart.values())
+        now, deferred, apart = self._clock.time(), self._deferred, tuple(self._apart.values())
         summed = self.count - len(apart)
         last = next((one.alert for one in reversed(deferred) if not one.alert.apart), None)
         summary = () if last is None or not summed else (last if summed == 1 else self._summary(),)
@@ -146,7 +160,7 @@ class Throttle:
         """Each has a key of its own: a later one must not take an earlier one's counts off the screen."""
         self._summaries += 1
         loud = self._loudest
-        most = max((one for one in self._deferred if not one.alert.apart), key=lambda one: one.alert.urgency).alert
+        most = max((one for one in self._deferred if not one.alert.apart), key=attrgetter("alert.urgency")).alert
         return Alert(
             cls=most.cls,
             title=f"{APP} · " + count("{n} alert", "{n} alerts", self.count - len(self._apart)),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 
 import msgspec
 
 from tray.agents import patches, tools
+from tray.clock import Clock
 from tray.language import count, say
 from tray.model.event import Event, EventKind
 
@@ -42,7 +42,7 @@ class TurnRecord(msgspec.Struct):
 class TurnWork:
     """Takes the events of WORK_KINDS, in one thread; `summary` is of the session's turn so far."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, clock: Clock = time) -> None:
         self._clock = clock
         self._turns: dict[tuple[str, str], TurnRecord] = {}
 
@@ -51,7 +51,7 @@ class TurnWork:
         kind = event.kind
         if kind is EventKind.PROMPT and not event.test:
             self._turns.pop((event.agent, event.session), None)
-            self._turns[event.agent, event.session] = TurnRecord(self._clock())
+            self._turns[event.agent, event.session] = TurnRecord(self._clock.time())
             if len(self._turns) > SESSIONS:
                 self._turns.pop(next(iter(self._turns)))
         elif kind in (EventKind.TOOL_AFTER, EventKind.TOOL_FAILED) and event.tool is not None:
@@ -69,7 +69,7 @@ class TurnWork:
             parts.append(count("{n} file changed", "{n} files changed", len(turn.files)))
         if turn.test_runs:
             parts.append(say("tests failed") if turn.failed_runs else say("tests run"))
-        seconds = self._clock() - turn.began
+        seconds = self._clock.time() - turn.began
         if seconds >= LEAST:
             parts.append(say("{n} s", n=int(seconds)) if seconds < 60 else say("{n} min", n=int(seconds // 60)))
         return " · ".join(parts)

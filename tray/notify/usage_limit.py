@@ -28,7 +28,7 @@ def is_usage_limit(event: Event) -> bool:
 
 def with_reset(message: str) -> str:
     """The agent's words about when the limit ends; seconds since 1970 as a time of the user's clock."""
-    return _SECONDS.sub(lambda found: " · " + say("resets {time}", time=_clock(int(found[1]))), message)
+    return _SECONDS.sub(_reset_time, message)
 
 
 def reset_words(text: str) -> str:
@@ -37,5 +37,6 @@ def reset_words(text: str) -> str:
     return found[0].strip() if found else ""
 
 
-def _clock(at: int) -> str:
-    return time.strftime("%d %b %H:%M", time.localtime(at))
+def _reset_time(found: re.Match[str]) -> str:
+    at = time.strftime("%d %b %H:%M", time.localtime(int(found[1])))
+    return " · " + say("resets {time}", time=at)

@@ -15,10 +15,12 @@ from msgspec.structs import replace
 from notify.samples import alert
 
 from tray.notify.alert import Alert, AlertClass, Urgency
+from tray.notify.alert_gate import Attention
 from tray.notify.push.message import PushMessage, PushResult, PushStatus
 from tray.notify.push.push_queue import MINUTE, RATE, RETRIES, WAITING_LIMIT, PushQueue
 from tray.notify.push.sender import SendAnswer, SendRequest
 from tray.notify.push.sender_process import PushProcesses
+from tray.notify.throttle import Throttle
 from tray.settings import PushTarget, Settings
 from tray.threads import run_logged
 
@@ -55,30 +57,46 @@ class World:
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count()
-        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self._timers: list[tuple[float, int, Callable[[], object]]] = []
         self.processes = Recorded()
+        throttle = Throttle(self, self)
+        if self.is_quiet:
+            throttle.snooze(600)
         self.queue = PushQueue(
-            lambda: self.settings,
-            is_away=lambda answer: self._later(0.01, lambda: answer(self.is_away)),
-            is_quiet=lambda: self.is_quiet,
-            later=self._later,
-            spawn=self._spawn,
+            self,
+            presence=self,
+            throttle=throttle,
+            timer=self,
+            workers=self,
             folder=Path("/nowhere"),
             processes=self.processes,
-            clock=lambda: self.now,
+            clock=self,
         )
+
+    @property
+    def current(self) -> Settings:
+        return self.settings
+
+    def time(self) -> float:
+        return self.now
+
+    monotonic = time
+
+    def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
+        assert (agent, session) == ("", "")
+        self.after(0.01, lambda: answer(Attention(is_away=self.is_away)))
 
     @property
     def sent(self) -> list[PushMessage]:
         return [one.message for one in self.processes.requests if one.message]
 
-    def _spawn(self, work: Callable[[], object]) -> bool:
+    def spawn(self, work: Callable[[], object]) -> bool:
         if self.has_threads:
             self.happened.append("sent")
             run_logged((work,), "it failed")  # as a thread of the tray's pool does
         return self.has_threads
 
-    def _later(self, seconds: float, work: Callable[[], None]) -> None:
+    def after(self, seconds: float, work: Callable[[], object]) -> None:
         heapq.heappush(self._timers, (self.now + seconds, next(self._numbers), work))
 
     def wait(self, seconds: float = 1.0) -> None:

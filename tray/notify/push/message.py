@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import importlib.util
 from collections.abc import Sequence
+from operator import attrgetter
 
 import msgspec
 
@@ -52,7 +53,7 @@ def is_installed() -> bool:
 def wanted(target: PushTarget, alerts: Sequence[Alert]) -> Alert | None:
     """The most urgent of these alerts that this target gets."""
     due = [one for one in alerts if one.notify and one.cls.value in target.classes]
-    return max(due, key=lambda one: one.urgency, default=None)
+    return max(due, key=attrgetter("urgency"), default=None)
 
 
 def message(target: PushTarget, alert: Alert, *, show_input: bool) -> PushMessage:

@@ -5,16 +5,24 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from tray.notify.alert import Alert, Urgency
+import msgspec
+
+from tray.clock import Clock
+from tray.event_loop import Timer
+from tray.notify.alert import Alert, SettingsInForce, Urgency
+from tray.notify.alert_gate import Attention, Presence
 from tray.notify.push import message
 from tray.notify.push.message import RETRIED, PushMessage, PushResult, PushStatus
 from tray.notify.push.sender import SendRequest
 from tray.notify.push.sender_process import PushProcesses
-from tray.settings import PushTarget, Settings
+from tray.notify.throttle import Throttle
+from tray.settings import PushTarget
 from tray.text import push_urls
+from tray.threads import Workers
 
 RETRIES = (2.0, 10.0, 60.0, 300.0)  # seconds after which it is sent again
 RATE = 20  # messages to one target in any minute; more are counted in one
@@ -23,37 +31,51 @@ MEMORY_LIMIT = 512  # events that were pushed
 WAITING_LIMIT = 64  # messages under way
 UNEXPECTED = PushResult(PushStatus.UNKNOWN, "an unexpected error, see the log: it may have arrived")
 
-Later = Callable[[float, Callable[[], None]], None]
-IsAway = Callable[[Callable[[bool], None]], object]
-
 log = logging.getLogger(__name__)
 
 
-class PushQueue:
-    """Sends alerts to push services; the desktop gets the same alerts first. One thread calls it.
+class _Delivery(msgspec.Struct):
+    """A message on its way to its service: sent in a thread of its own, and again when its service asks for it."""
 
-    `is_away(answer)` calls `answer` on that thread with whether the user is away; `later(seconds, work)` runs
-    work on it; `spawn` runs work on another one.
+    queue: PushQueue
+    message: PushMessage
+    tries: int = 0
+    result: PushResult = UNEXPECTED
+
+    def begin(self) -> None:
+        self.queue.begin(self)
+
+    def send(self) -> None:
+        self.queue.send(self)
+
+    def end(self) -> None:
+        self.queue.end(self)
+
+
+class PushQueue:
+    """Sends alerts to push services; the desktop gets the same alerts first.
+
+    One thread calls it, on which `presence` and `timer` run what they are given.
     """
 
     def __init__(
         self,
-        settings: Callable[[], Settings],
+        settings: SettingsInForce,
         *,
-        is_away: IsAway,
-        is_quiet: Callable[[], bool],
-        later: Later,
-        spawn: Callable[[Callable[[], object]], bool],
+        presence: Presence,
+        throttle: Throttle,
+        timer: Timer,
+        workers: Workers,
         folder: Path,
         processes: PushProcesses,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = time,
     ) -> None:
         """`folder` is where URLs are kept without a keyring."""
         self._settings = settings
-        self._is_away = is_away
-        self._is_quiet = is_quiet
-        self._later = later
-        self._spawn = spawn
+        self._presence = presence
+        self._throttle = throttle
+        self._timer = timer
+        self._workers = workers
         self._folder = folder
         self._processes = processes
         self._clock = clock
@@ -75,34 +97,40 @@ class PushQueue:
 
     def push(self, alerts: tuple[Alert, ...], record: str = "") -> None:
         """What left the machine cannot be taken back."""
-        settings = self._settings()
+        settings = self._settings.current
         if not settings.push:
             return
         due = alerts
-        if self._is_quiet():
+        if self._throttle.quiet_until() is not None:
             due = tuple(one for one in alerts if one.urgency is Urgency.CRITICAL)
         always, away = ([one for one in settings.push if one.when == when] for when in ("always", "away"))
         self._push(always, due, record)
         if any(message.wanted(one, due) for one in away):
-            self._is_away(lambda found: self._push(away, due, record) if found else None)
+            self._presence.look("", "", partial(self._push_if_away, away, due, record))
 
     def refresh(self) -> None:
         """The settings may be others. Their URLs are kept, so that the next edit, which waits, takes none away."""
-        targets = self._settings().push
+        targets = self._settings.current.push
         self._problems = {one.url: self._problems[one.url] for one in targets if one.url in self._problems}
         fresh = [one.url for one in targets if push_urls.reference(one.url) != one.url and one.url not in self._kept]
         if fresh:
             self._kept.update(fresh)
-            self._spawn(lambda: self._processes.run(SendRequest(folder=str(self._folder), keep=fresh)))
+            self._workers.spawn(partial(self._processes.run, SendRequest(folder=str(self._folder), keep=fresh)))
+
+    def _push_if_away(
+        self, targets: Sequence[PushTarget], alerts: tuple[Alert, ...], record: str, found: Attention
+    ) -> None:
+        if found.is_away:
+            self._push(targets, alerts, record)
 
     def _push(self, targets: Sequence[PushTarget], alerts: tuple[Alert, ...], record: str) -> None:
-        show_input = self._settings().show_input
+        show_input = self._settings.current.show_input
         for target in targets:
             alert = message.wanted(target, alerts)
             if alert is None or not self._is_first(target, alert, record):
                 continue
             if self._has_room(target.url):
-                self._send(message.message(target, alert, show_input=show_input))
+                self.begin(_Delivery(self, message.message(target, alert, show_input=show_input)))
             else:
                 self._count(target.url)
 
@@ -119,7 +147,7 @@ class PushQueue:
         return True
 
     def _has_room(self, url: str) -> bool:
-        now = self._clock()
+        now = self._clock.monotonic()
         recent = self._recent.setdefault(url, deque(maxlen=RATE))
         if len(recent) == RATE and now - recent[0] < MINUTE:
             return False
@@ -130,37 +158,45 @@ class PushQueue:
         begins = url not in self._surplus
         self._surplus[url] = self._surplus.get(url, 0) + 1
         if begins:
-            self._later(MINUTE, lambda: self._send(message.summary(url, self._surplus.pop(url))))
+            self._timer.after(MINUTE, partial(self._send_summary, url))
+
+    def _send_summary(self, url: str) -> None:
+        self.begin(_Delivery(self, message.summary(url, self._surplus.pop(url))))
 
     # ---- one message
 
-    def _send(self, one: PushMessage, tries: int = 0) -> None:
+    def begin(self, one: _Delivery) -> None:
         if self._under_way >= WAITING_LIMIT:
-            self._ended(one, PushResult(PushStatus.UNREACHED, "too many others wait"), len(RETRIES))
+            one.tries = len(RETRIES)
+            self._record(one, PushResult(PushStatus.UNREACHED, "too many others wait"))
             return
         self._under_way += 1
-        request = SendRequest(folder=str(self._folder), message=one)
+        one.result = UNEXPECTED
+        if not self._workers.spawn(one.send):
+            one.result = PushResult(PushStatus.UNREACHED, "no thread could be started for it")
+            self.end(one)
 
-        def work() -> None:
-            result: PushResult | None = UNEXPECTED
-            try:
-                result = self._processes.run(request).result
-            finally:
-                self._later(0, lambda: self._came_back(one, result, tries))
+    def send(self, one: _Delivery) -> None:
+        """Send it, in a thread of its own."""
+        request = SendRequest(folder=str(self._folder), message=one.message)
+        try:
+            one.result = self._processes.run(request).result or PushResult(PushStatus.UNKNOWN)
+        finally:
+            self._timer.after(0, one.end)
 
-        if not self._spawn(work):
-            self._came_back(one, PushResult(PushStatus.UNREACHED, "no thread could be started for it"), tries)
-
-    def _came_back(self, one: PushMessage, result: PushResult | None, tries: int) -> None:
+    def end(self, one: _Delivery) -> None:
+        """It was sent, or not: send it again where nothing can have arrived."""
         self._under_way -= 1
-        self._ended(one, result or PushResult(PushStatus.UNKNOWN), tries)
+        self._record(one, one.result)
 
-    def _ended(self, one: PushMessage, result: PushResult, tries: int) -> None:
+    def _record(self, one: _Delivery, result: PushResult) -> None:
+        url = one.message.url
         if result.status is PushStatus.SENT:
-            self._problems.pop(one.url, None)
+            self._problems.pop(url, None)
             return
-        self._problems[one.url] = text = message.sentence(one.url, result)
-        if result.status in RETRIED and tries < len(RETRIES):
-            self._later(RETRIES[tries], lambda: self._send(one, tries + 1))
+        self._problems[url] = text = message.sentence(url, result)
+        if result.status in RETRIED and one.tries < len(RETRIES):
+            one.tries += 1
+            self._timer.after(RETRIES[one.tries - 1], one.begin)
         else:
             log.warning("push: %s", text)

@@ -184,15 +184,19 @@ def _observed() -> Iterator[list[int | PushStatus]]:
         seen.append(int(response.status_code))
         return response
 
-    methods = (requests.adapters.HTTPAdapter, "send"), (requests.Session, "resolve_redirects")
-    _set_methods(methods, (send, lambda *words, **more: iter(())))
+    places = (requests.adapters.HTTPAdapter, "send"), (requests.Session, "resolve_redirects")
+    _set_methods(places, (send, _no_redirects))
     try:
         yield seen
     finally:
-        _set_methods(methods, (original, redirects))
+        _set_methods(places, (original, redirects))
 
 
-def _set_methods(places: Sequence[tuple[type, str]], methods: Sequence[Callable[..., object]]) -> None:
+def _no_redirects(*_words: object, **_options: object) -> Iterator[requests.Response]:
+    return iter(())
+
+
+def _set_methods(places: Sequence[tuple[type, str]], methods: Sequence[object]) -> None:
     """Set each method at its place: a class, and the name of one of its attributes."""
     for (owner, name), method in zip(places, methods, strict=True):
         setattr(owner, name, method)

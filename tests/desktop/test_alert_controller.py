@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from app.alert_bench import AlertBench
 from house import House
 from notify.test_service import event, record
 
+from desktop.alert_bench import AlertBench
 from tray.approvals.controls import TERMINAL
 from tray.model.decision import Decision
 from tray.model.event import EventKind
@@ -134,3 +134,13 @@ def test_a_click_beside_the_button_opens_the_page_and_takes_nothing_back(bench: 
 
     assert bench.opened == [""]
     assert not bench.house.stores.switch.state().enabled
+
+
+def test_each_system_has_its_own_second_way_and_plyer_as_the_last(bench: Bench) -> None:
+    names = {system: [one.name for one in bench.alerting.backends(system)] for system in ("linux", "darwin", "win32")}
+
+    assert names == {
+        "linux": ["D-Bus", "notify-send", "plyer"],
+        "darwin": ["desktop-notifier", "osascript", "plyer"],
+        "win32": ["desktop-notifier", "balloon", "plyer"],
+    }

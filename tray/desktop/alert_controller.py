@@ -3,115 +3,183 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import sys
 import time
 import webbrowser
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
+from typing import Protocol, TypedDict
 
-from tray.app.alert_ports import AlertActions, AlertPorts
+from tray.approvals.catalog import HookCatalog
 from tray.approvals.pauses import tomorrow
 from tray.approvals.undo import Undo
-from tray.doctor.state_incident import INCIDENT
+from tray.desktop.icon import Icon, show_balloon
+from tray.desktop.menu import (
+    Action,
+    ConnectAll,
+    LeaveEntries,
+    OpenPage,
+    PutEntriesBack,
+    Review,
+    ShowAgents,
+    ShowIncident,
+    ShowReason,
+)
+from tray.desktop.opener import Opener
 from tray.engine.approval_trials import TrialFailure
 from tray.engine.explain import details
 from tray.engine.stores import Stores
 from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
 from tray.errors import HooktrayError
-from tray.ipc.health import TrayHealth
+from tray.event_loop import LatestTimer, Timer
 from tray.language import say
-from tray.notify.alert import ALL_AGENTS, CHOICES, Alert, Button, quiet_until
-from tray.notify.alert_gate import AlertGate
-from tray.notify.freedesktop import FreedesktopBackend, OnPress
-from tray.notify.notifier import NotificationBackend, Notifier
+from tray.model.event import Event
+from tray.notify.alert import ALL_AGENTS, CHOICES, INCIDENT, Alert, Button, SettingsInForce, mute_classes
+from tray.notify.alert_gate import AlertGate, Presence
+from tray.notify.freedesktop import FreedesktopBackend
+from tray.notify.notifier import DeliveryLog, NotificationBackend, Notifier
 from tray.notify.push.push_queue import PushQueue
 from tray.notify.push.sender_process import PushProcesses
-from tray.notify.service import AlertService
+from tray.notify.service import AlertService, SessionNames, SessionPlaces
 from tray.notify.sound import Player
 from tray.notify.throttle import Throttle
+from tray.settings import Settings
+from tray.store.ledger import Ledger, LedgerState
+from tray.store.switch import Switch, SwitchState
+from tray.threads import Queue, Workers
 
 SNOOZE = 30 * 60.0  # seconds, by the button on an alert
 CHANNEL = "notification"
 TRIALS = 20  # failed trials that can be undone
 
-Post = Callable[[Callable[[], None]], None]
+
+class AlertSessions(SessionNames, Protocol):
+    """What the alerts need of a SessionTracker."""
+
+    def asked(self, event: Event) -> None: ...
+
+
+class AlertPlaces(SessionPlaces, Protocol):
+    """What the alerts need of a SessionFocus."""
+
+    def go(self, agent: str, session: str) -> None: ...
+
+
+class AlertClicks(Protocol):
+    """What the alerts need of ConfirmedClicks."""
+
+    def is_trusted_host(self, pid: int) -> bool: ...
+    def button_rejected(self, pid: int, work: Callable[[], None]) -> None: ...
+
+
+class MenuActions(Protocol):
+    """What the alerts need of a MenuController: their buttons do what rows of the menu do."""
+
+    def act(self, action: Action) -> None: ...
+
+
+class MenuView(Protocol):
+    """What the alerts need of a Presenter."""
+
+    def show(self) -> None: ...
+
+
+class AlertProblems(TypedDict):
+    """What went wrong last with notifications, sounds and push messages; "" when nothing did."""
+
+    notifications: str
+    sound: str
+    push: str
+
+
+class AlertSettings:
+    """The settings in force, without the classes that the menu turned off; made again when a source changed."""
+
+    def __init__(self, catalog: HookCatalog, ledger: Ledger, switch: Switch) -> None:
+        self._catalog, self._ledger, self._switch = catalog, ledger, switch
+        # The settings, ledger and switch that the last result was made from, and the result.
+        self._known: tuple[Settings, LedgerState, SwitchState, Settings] | None = None
+
+    @property
+    def current(self) -> Settings:
+        settings, ledger = self._catalog.configuration.settings, self._ledger.state
+        switch = self._switch.current
+        known = self._known
+        if known is None or known[0] is not settings or known[1] is not ledger or known[2] is not switch:
+            found = mute_classes(self._catalog.settings_in_force, switch.muted_classes)
+            known = self._known = settings, ledger, switch, found
+        return known[3]
 
 
 class AlertController:
-    """`post` runs work on the thread that owns alert service and throttle; the others are called from any thread."""
+    """Its parts belong to the thread in which `queue` runs work. Methods that other threads call say so.
+
+    `clicks`, `icon`, `menu` and `presenter` are set before `queue` runs anything.
+    """
+
+    clicks: AlertClicks
+    icon: Icon
+    menu: MenuActions
+    presenter: MenuView
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        post: Post,
-        ports: AlertPorts,
+        queue: Queue,
+        workers: Workers,
+        stores: Stores,
+        settings: SettingsInForce,
         questions: UserQuestions,
         *,
-        snoozed_until: float = 0,
-        secrets: Path = Path(),
+        deliveries: DeliveryLog,
+        sessions: AlertSessions,
+        places: AlertPlaces,
+        presence: Presence,
+        timer: Timer,
+        opener: Opener,
+        folder: Path,
     ) -> None:
-        """`snoozed_until` is from before this start; `secrets` is the folder of the URLs of push services."""
-        self.actions = AlertActions()  # replaced once menu and page are built
-        self._loop, self._post, self._ports, self.questions = loop, post, ports, questions
+        """`folder` is that of the tray's state: it has the URLs of push services and the texts that are shown."""
+        self._queue, self._settings, self._switch = queue, settings, stores.switch
+        self._sessions, self._places, self.questions = sessions, places, questions
+        self._opener, self._texts = opener, folder / "reviews"
         self._tampering: set[str] = set()
-        self._quiet_on = True
         self._numbers = itertools.count(1)
         self._undo_actions: dict[str, Undo] = {}  # what the last alert's Undo takes back
         self._trial_undos: dict[str, Undo] = {}  # the same for approvals whose trials failed
-        self._timer: asyncio.TimerHandle | None = None
-        self._throttle = Throttle(time.time, self._quiet_until)
-        self._throttle.snoozed_until = snoozed_until or None
-        self._make_notifier()
-        self.push = PushQueue(
-            ports.settings,
-            is_away=lambda answer: ports.look("", "", lambda found: answer(found.is_away)),
-            is_quiet=lambda: self._throttle.quiet_until() is not None,
-            later=self.after,
-            spawn=ports.spawn,
-            folder=secrets,
-            processes=PushProcesses(),
-        )
-        self._make_alerts()
-
-    def _make_notifier(self) -> None:
-        ports = self._ports
-        self._player = Player(
-            volume=lambda: ports.settings().volume,
-            pack=lambda: ports.settings().sound_pack,
-            speaks=lambda: ports.settings().speak,
-        )
-
-        def ways() -> tuple[NotificationBackend, ...]:
-            return backends(self._pressed, ports.trusts, ports.show_balloon, rejected=ports.rejected)
-
-        self._notifier = Notifier(self._loop, ways, self._player, ports.muted, ports.on_delivery)
+        self._throttle = Throttle(settings)
+        self._throttle.snoozed_until = stores.switch.state().snoozed_until or None
+        self._player = Player(settings)
+        self._notifier = Notifier(loop, self, self._player, stores.switch, deliveries)
         self._gate = AlertGate(
             self._throttle,
             self._notifier,
-            ports.look,
-            self.after,
-            at_release=self._at_release,
-            mode=lambda: ports.settings().while_looking,
-            on_delivery=ports.on_delivery,
+            presence,
+            settings,
+            deliveries,
+            timer=timer,
+            release_timer=LatestTimer(loop, queue),
         )
-
-    def _make_alerts(self) -> None:
-        ports = self._ports
+        self.push = PushQueue(
+            settings,
+            presence=presence,
+            throttle=self._throttle,
+            timer=timer,
+            workers=workers,
+            folder=folder,
+            processes=PushProcesses(),
+        )
         self.alerts = AlertService(
             self._gate,
-            ports.settings,
-            is_first=ports.is_first,
-            can_focus=ports.can_focus,
-            is_headless=ports.is_headless,
-            later=self.after,
-            session_name=ports.session_name,
-            push=self.push.push,
+            settings,
+            notices=stores.journal,
+            sessions=sessions,
+            places=places,
+            push=self.push,
+            timer=timer,
         )
-
-    def _quiet_until(self, now: float) -> float | None:
-        return quiet_until(self._ports.settings().quiet_hours if self._quiet_on else None, now)
 
     # ---- what the menu shows and does
 
@@ -131,12 +199,12 @@ class AlertController:
     @property
     def quiet_hours(self) -> str:
         """The quiet hours as people write them; "" when there are none."""
-        hours = self._ports.settings().quiet_hours
+        hours = self._settings.current.quiet_hours
         return say("{begin} to {end}", begin=hours.begin, end=hours.end) if hours else ""
 
     @property
     def quiet_hours_on(self) -> bool:
-        return self._quiet_on
+        return self._throttle.quiet_hours_on
 
     @property
     def sound_pack(self) -> str:
@@ -149,8 +217,8 @@ class AlertController:
         return frozenset(one.hook for one in self.alerts.hook_problems)
 
     @property
-    def problems(self) -> TrayHealth:
-        """What went wrong last with notifications and sounds, for the doctor; "" when nothing did."""
+    def problems(self) -> AlertProblems:
+        """For the doctor."""
         return {
             "notifications": self._notifier.last_error,
             "sound": self._player.last_error,
@@ -182,20 +250,20 @@ class AlertController:
     def snooze(self, seconds: float | None) -> None:
         """None = until tomorrow."""
         self._gate.snooze(tomorrow(time.time()) - time.time() if seconds is None else seconds)
-        self._ports.keep_snooze(self._gate.snoozed_until)
-        self.actions.redraw()
+        self._switch.snooze(self._gate.snoozed_until)
+        self.presenter.show()
 
     def end_snooze(self) -> None:
         """End the snooze, and announce what was deferred."""
         self._gate.snooze(None)
-        self._ports.keep_snooze(None)
-        self.actions.redraw()
+        self._switch.snooze(None)
+        self.presenter.show()
 
     def set_quiet_hours(self, on: bool) -> None:
         """Whether quiet hours count, until the tray ends."""
-        self._quiet_on = on
+        self._throttle.quiet_hours_on = on
         self._gate.recheck()
-        self.actions.redraw()
+        self.presenter.show()
 
     def show_deferred(self) -> None:
         """Everything that is deferred, as a text."""
@@ -203,7 +271,11 @@ class AlertController:
             f"{time.strftime('%d %b %H:%M', time.localtime(one.at))}  {one.alert.title}  {one.alert.body}"
             for one in self._gate.deferred
         )
-        self.actions.show_text("held", "\n".join(rows) + "\n")
+        self.show_text("held", "\n".join(rows) + "\n")
+
+    def show_text(self, name: str, text: str) -> None:
+        """Open a text in the user's viewer; `name` is the file's, without its ending."""
+        self._opener.open(_text_file(self._texts, name, text))
 
     # ---- the buttons
 
@@ -220,19 +292,19 @@ class AlertController:
             case _ if button in CHOICES:
                 self.choose(self.questions.find(alert.about), CHOICES.index(button))
             case Button.ANSWER:
-                self.actions.show_form(alert.about)
+                self._show_form(alert.about)
             case Button.GO:
-                self.actions.go_to_session(alert.agent, alert.session)
+                self._places.go(alert.agent, alert.session)
             case Button.SNOOZE:
                 self.snooze(SNOOZE)
             case Button.UNDO:
                 self._undo(alert.about)
             case Button.CONNECT if alert.about == ALL_AGENTS:
-                self.actions.connect_all(tuple(alert.digest.split()))
+                self.menu.act(ConnectAll(tuple(alert.digest.split())))
             case Button.PUT_BACK | Button.CONNECT:
-                self.actions.put_back(alert.about)
+                self.menu.act(PutEntriesBack(alert.about))
             case Button.LEAVE:
-                self.actions.leave(alert.about, alert.digest)
+                self.menu.act(LeaveEntries(alert.about, alert.digest))
             case _:
                 return False
         return True
@@ -242,30 +314,36 @@ class AlertController:
         question = self.questions.find(alert.about)
         match button:
             case _ if alert.about == ALL_AGENTS:
-                self.actions.show_agents()
+                self.menu.act(ShowAgents())
             case _ if Button.LEAVE in alert.buttons:
-                self.actions.show_text(f"entries-{alert.about}", f"{alert.title}\n{alert.body}\n")
+                self.show_text(f"entries-{alert.about}", f"{alert.title}\n{alert.body}\n")
             case _ if Button.UNDO in alert.buttons:
-                self.actions.show_reason("")
+                self._show_reason("")
             case Button.REVIEW | Button.DEFAULT if alert.about == INCIDENT:
-                self.actions.show_incident()
+                self.menu.act(ShowIncident())
             case Button.REVIEW:
-                self.actions.show_review(alert.about, alert.digest)
+                self.menu.act(Review(alert.about, alert.digest))
             case _ if button is Button.DEFAULT and alert.url:
                 webbrowser.open(alert.url)
             case Button.DEFAULT if Button.GO in alert.buttons:
-                self.actions.go_to_session(alert.agent, alert.session)
+                self._places.go(alert.agent, alert.session)
             case _ if question is not None and question.form is not None:
-                self.actions.show_form(question.id)
+                self._show_form(question.id)
             case _ if question is not None:
-                self.actions.show_text(f"question-{question.id[:8]}", details(question))
+                self.show_text(f"question-{question.id[:8]}", details(question))
             case _ if alert.digest:
-                self.actions.show_review(alert.about, alert.digest)
+                self.menu.act(Review(alert.about, alert.digest))
             case _ if self.alerts.is_running(alert.about):
-                self.alerts.when_ended(alert.about, self.actions.show_reason)
+                self.alerts.when_ended(alert.about, self._show_reason)
                 self.alerts.inform("", say("Its hooks still run; the page opens when they have ended"))
             case _:
-                self.actions.show_reason(alert.about)
+                self._show_reason(alert.about)
+
+    def _show_form(self, question: str) -> None:
+        self.menu.act(OpenPage(f"questions/{question}"))
+
+    def _show_reason(self, record: str) -> None:
+        self.menu.act(ShowReason(record))
 
     def switched(self, text: str, channel: str, undo: Undo | None) -> None:
         """From any thread: announce what was done, with the button that takes it back."""
@@ -275,7 +353,7 @@ class AlertController:
             self._undo_actions = {number: undo} if undo else {}
             self.alerts.switched(text, channel, number)
 
-        self._post(work)
+        self._queue.post(work)
 
     def trial_failed(self, failure: TrialFailure, undo: Undo) -> None:
         """From any thread: show that the trial after an approval failed, with the button that takes it back."""
@@ -285,7 +363,7 @@ class AlertController:
             self._trial_undos = dict([*self._trial_undos.items(), (number, undo)][-TRIALS:])
             self.alerts.trial_failed(failure.hook, failure.cause, failure.remedy, number)
 
-        self._post(work)
+        self._queue.post(work)
 
     def _undo(self, number: str) -> None:
         """Only the last thing that was done, as what came before may be its base; and any approval that failed."""
@@ -297,67 +375,57 @@ class AlertController:
         except HooktrayError as error:
             self.alerts.inform(error.message, error.hint)
 
-    def after(self, seconds: float, work: Callable[[], None]) -> None:
-        """From any thread: run work on the thread of the alerts, so much later."""
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._loop.call_later, seconds, self._post, work)
-
     def close(self) -> None:
         self._gate.close()
         self._notifier.close()
         self._player.close()
 
-    def _pressed(self, alert: Alert, button: Button) -> None:
-        self._post(lambda: self.press(alert, button))
-
     def asking_agents(self) -> Collection[str]:
-        """The agents whose questions the user gets here; none while a question could not be seen."""
-        ports = self._ports
-        return ports.ask_agents() if ports.icon_visible() or self._notifier.working else ()
+        """From any thread: the agents whose questions the user gets here; none while a question could not be seen."""
+        is_seen = self.icon.visible or self._notifier.working
+        return self._settings.current.ask_on_desktop.agents if is_seen else ()
 
     def question_seconds(self) -> float:
-        """How long a question waits."""
-        return self._ports.settings().ask_on_desktop.seconds
+        """From any thread: how long a question waits."""
+        return self._settings.current.ask_on_desktop.seconds
 
     def question_opened(self, question: UserQuestion) -> None:
-        """Called on the thread of `post`, as `question_closed` is."""
-        self.actions.asked(question.event)
+        """Called on the thread of `queue`, as `question_closed` is."""
+        self._sessions.asked(question.event)
         self.alerts.question_opened(question)
-        self.actions.redraw()
+        self.presenter.show()
 
     def question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
         self.alerts.question_closed(question, result)
-        self.actions.redraw()
+        self.presenter.show()
 
-    def _at_release(self, seconds: float, work: Callable[[], None]) -> None:
-        """One timer, the latest: what it releases is everything."""
-        self._loop.call_soon_threadsafe(self._arm, seconds, work)
+    # ---- the desktop of the notifier, called on its loop
 
-    def _arm(self, seconds: float, work: Callable[[], None]) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._loop.call_later(seconds, self._post, work)
+    def backends(self, platform: str = sys.platform) -> tuple[NotificationBackend, ...]:
+        """In the order in which they are tried."""
+        from tray.notify.fallback_backends import BalloonBackend, NotifySendBackend, OsascriptBackend, PlyerBackend
 
+        if platform == "linux":
+            return (FreedesktopBackend(self), NotifySendBackend(), PlyerBackend(platform))
+        from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 
-def backends(
-    pressed: OnPress,
-    trusts: Callable[[int], bool],
-    show_balloon: Callable[[str, str], bool],
-    platform: str = sys.platform,
-    rejected: Callable[[int, Callable[[], None]], None] = lambda pid, work: None,
-) -> tuple[NotificationBackend, ...]:
-    """In the order in which they are tried."""
-    from tray.notify.fallback_backends import BalloonBackend, NotifySendBackend, OsascriptBackend, PlyerBackend
+        second = OsascriptBackend() if platform == "darwin" else BalloonBackend(self)
+        return (DesktopNotifierBackend(self), second, PlyerBackend(platform))
 
-    if platform == "linux":
-        return (FreedesktopBackend(pressed, trusts, rejected), NotifySendBackend(), PlyerBackend(platform))
-    from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
+    def pressed(self, alert: Alert, button: Button) -> None:
+        self._queue.post(partial(self.press, alert, button))
 
-    second = OsascriptBackend() if platform == "darwin" else BalloonBackend(show_balloon)
-    return (DesktopNotifierBackend(pressed), second, PlyerBackend(platform))
+    def trusts(self, pid: int) -> bool:
+        return self.clicks.is_trusted_host(pid)
+
+    def rejected(self, pid: int, alert: Alert, button: Button) -> None:
+        self.clicks.button_rejected(pid, partial(self.pressed, alert, button))
+
+    def show_balloon(self, title: str, text: str) -> bool:
+        return show_balloon(self.icon, title, text)
 
 
-def text_file(folder: Path, name: str, text: str) -> Path:
+def _text_file(folder: Path, name: str, text: str) -> Path:
     """A private file for the user's own viewer."""
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / f"{name}.txt"
