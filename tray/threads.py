@@ -42,26 +42,24 @@ def end_without_memory(failure: threading.ExceptHookArgs) -> None:
     threading.__excepthook__(failure)
 
 
-def run_logged(works: Iterable[Callable[[], object]], problem: str) -> None:
-    """Call each of `works` in turn; if one fails, log `problem` with the traceback and continue with the next.
+@contextmanager
+def failures_logged(problem: str) -> Iterator[None]:
+    """Log a failure of the block as `problem` with the traceback, and continue after it.
 
     For work that no answer depends on: that of our threads, and what the engine does beside an answer (law 7).
     """
-    for work in works:
-        try:
-            work()
-        except Exception:
-            log.exception(problem)
-        del work  # it may hold large values, and the next work may come much later
-
-
-@contextmanager
-def failures_logged(problem: str) -> Iterator[None]:
-    """Log a failure of the block as `problem` with the traceback, and continue after it: no answer depends on it."""
     try:
         yield
     except Exception:
         log.exception(problem)
+
+
+def run_logged(works: Iterable[Callable[[], object]], problem: str) -> None:
+    """Call each of `works` in turn, also if one fails."""
+    for work in works:
+        with failures_logged(problem):
+            work()
+        del work  # it may hold large values, and the next work may come much later
 
 
 class Queue(Protocol):

@@ -18,7 +18,7 @@ from tray.store.copies import Copies
 from tray.store.ledger import Ledger
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
-from tray.threads import ShutdownState, run_logged
+from tray.threads import ShutdownState, failures_logged
 
 if TYPE_CHECKING:
     from tray.execution.command import BackgroundProcesses, Hangup
@@ -46,7 +46,8 @@ class NoCaller:
     """In the place of a caller where no agent waits for the answer: runs deferred work at once."""
 
     def defer(self, work: Callable[[], object], /, *, soon: bool = False) -> None:
-        run_logged((work,), "work after an answer could not be written down or started")
+        with failures_logged("work after an answer could not be written down or started"):
+            work()
 
     def acknowledge(self) -> None: ...
 
@@ -54,7 +55,7 @@ class NoCaller:
 NO_CALLER = NoCaller()
 
 
-class Execution(msgspec.Struct, frozen=True, kw_only=True):
+class Execution(msgspec.Struct, frozen=True):
     """What is left to do for an answer, and may take long: hooks to run, or another report to wait for."""
 
     def run(self, hangup: Hangup | None) -> EngineResponse:
