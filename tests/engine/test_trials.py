@@ -6,7 +6,7 @@ import json
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from desk import wait
 from desktop.alert_bench import AlertBench
 from house import House
 from msgspec.structs import replace
+from user_controls import Unshown
+from workers import IdleWorkers
 
 from tray.agents.protocol import spec
 from tray.approvals.undo import LedgerUndo, Undo
@@ -34,15 +36,19 @@ class Bench(AlertBench):
         trials = Trials(
             house.paths,
             house.stores,
-            spawn=self.spawn,
-            failed=self.failed,
-            changed=lambda: None,
+            workers=self,
+            alerts=self,
+            refresh=Unshown(),
         )
         self.failures: list[TrialFailure] = []
         self.trials = trials
         self.controls = house.controls(self.alerting, trials)
 
-    def failed(self, failure: TrialFailure, back: Undo) -> None:
+    def spawn(self, work: Callable[[], object]) -> bool:
+        work()
+        return True
+
+    def trial_failed(self, failure: TrialFailure, back: Undo) -> None:
         self.failures.append(failure)
         self.alerting.trial_failed(failure, back)
 
@@ -385,11 +391,15 @@ def test_whoever_waits_is_told_how_the_test_run_went(bench: Bench) -> None:
     assert undo == "  Undo: hooktray revoke --last broken"
 
 
+class NoFailures:
+    """Alerts of trials that do not fail."""
+
+    def trial_failed(self, failure: TrialFailure, undo: Undo) -> None:
+        raise AssertionError(failure)
+
+
 def test_a_test_run_that_has_not_ended_is_said_to_go_on(house: House) -> None:
-    trials = Trials(
-        house.paths, house.stores, spawn=lambda work: True, failed=lambda failure, undo: None,
-        changed=lambda: None,
-    )  # fmt: skip
+    trials = Trials(house.paths, house.stores, workers=IdleWorkers(), alerts=NoFailures(), refresh=Unshown())
     state = house.hook("guard", on="tool_before", script="exit 0", approved=False)
     house.controls(trials=trials).approve(state.key, state.digest, "tray")
 

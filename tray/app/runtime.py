@@ -182,9 +182,9 @@ class App:
         trials = Trials(
             self._paths,
             self._stores,
-            spawn=self._workers.spawn,
-            failed=self._alert_controller.trial_failed,
-            changed=self._refresh.request,
+            workers=self._workers,
+            alerts=self._alert_controller,
+            refresh=self._refresh,
             stop_signal=self._core.stop_signal,
         )
         self._controls = Controls(

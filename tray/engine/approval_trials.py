@@ -14,14 +14,16 @@ import shlex
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from tray.approvals import remedies
 from tray.approvals.catalog import HookState
+from tray.approvals.controls import Refresh
 from tray.approvals.undo import Undo
 from tray.engine import trial
 from tray.engine.engines import build_engine
@@ -39,6 +41,7 @@ from tray.paths import Paths
 from tray.store.ledger import ApprovedHook
 from tray.store.trial_results import TrialResults
 from tray.text import first_line
+from tray.threads import Workers
 
 REMARK = "the trial after its approval: no agent was asked"
 CAUSE_LIMIT = 300  # characters
@@ -88,10 +91,16 @@ class TrialResult(msgspec.Struct, frozen=True, kw_only=True):
 NOT_TRIED = TrialResult(state=TrialState.NONE)
 
 
-class Trials:
-    """Tries each hook after its approval. `failed` gets what to show, and what takes the approval back.
+class TrialAlerts(Protocol):
+    """Shows the user that a trial has failed, with what takes the approval back."""
 
-    `shutdown` becomes readable when the tray ends, which cancels what still runs.
+    def trial_failed(self, failure: TrialFailure, undo: Undo, /) -> None: ...
+
+
+class Trials:
+    """Tries each hook after its approval. `refresh` is requested after each trial.
+
+    `stop_signal` becomes readable when the tray ends, which cancels what still runs.
     """
 
     def __init__(
@@ -99,13 +108,13 @@ class Trials:
         paths: Paths,
         stores: Stores,
         *,
-        spawn: Callable[[Callable[[], object]], bool],
-        failed: Callable[[TrialFailure, Undo], None],
-        changed: Callable[[], None],
+        workers: Workers,
+        alerts: TrialAlerts,
+        refresh: Refresh,
         stop_signal: Hangup | None = None,
     ) -> None:
         self._paths, self._stores, self._stop_signal = paths, stores, stop_signal
-        self._spawn, self._failed, self._changed = spawn, failed, changed
+        self._workers, self._alerts, self._refresh = workers, alerts, refresh
         self._results: dict[str, TrialResult] = {}  # by key, of the last approvals
         self._ended = threading.Condition()
 
@@ -117,7 +126,7 @@ class Trials:
         if state.approved:
             self._stores.copies.carry_over(state.approved, one.digest)
         self._set(one, TrialResult(state=TrialState.RUNNING))
-        if not self._spawn(lambda: self._try(one, undo)):
+        if not self._workers.spawn(partial(self._try, one, undo)):
             self._set(one, NOT_TRIED)
             log.warning("%s was not tried after its approval: too much runs at the same time", one.hook.name)
 
@@ -154,8 +163,8 @@ class Trials:
         if self._stores.ledger.state.approved.get(one.hook.key) != one:
             return  # it was taken back or approved anew meanwhile
         if result.failure:
-            self._failed(result.failure, undo)
-        self._changed()
+            self._alerts.trial_failed(result.failure, undo)
+        self._refresh.request()
 
 
 DESCRIPTIONS = {

@@ -57,7 +57,7 @@ ANCESTRY_KINDS = ASKING_KINDS | {EventKind.ROUND_END}  # may have an effect with
 log = logging.getLogger(__name__)
 
 
-class HookExecution(Execution, frozen=True, kw_only=True):
+class HookExecution(Execution, frozen=True):
     """The hooks of one event: those `awaited` by its answer, and those that start `beside` it once it is there."""
 
     engine: Engine
@@ -73,7 +73,7 @@ class HookExecution(Execution, frozen=True, kw_only=True):
         return self.engine.execute(self, hangup)
 
 
-class RepeatedCall(Execution, frozen=True, kw_only=True):
+class RepeatedCall(Execution, frozen=True):
     """A call that another line of ours has reported: it gets the same decision, without a second row."""
 
     engine: Engine
@@ -174,7 +174,7 @@ class Engine:
         if first is not None:
             if event.spec.observe_only:
                 return neutral(event.sender, event.name, event.body)
-            return RepeatedCall(engine=self, event=event, first=first, ledger=ledger, started=started)
+            return RepeatedCall(self, event, first, ledger, started)
         if event.kind in BOUNDARIES:
             self._limits.begin(event)
         return self._judge(event, ledger, started, caller)
@@ -220,16 +220,7 @@ class Engine:
                 caller.defer(partial(self._start, event, hooks, started), soon=True)
                 return neutral(event.sender, event.name, event.body)
             awaited, beside = split_async(hooks)
-            execution = HookExecution(
-                engine=self,
-                event=event,
-                ledger=ledger,
-                own=own,
-                awaited=awaited,
-                beside=beside,
-                started=started,
-                caller=caller,
-            )
+            execution = HookExecution(self, event, ledger, own, awaited, beside, started, caller)
             for one in awaited:
                 if one.hook.enabled and not isinstance(one.hook.action, Rule):
                     return execution  # it may block, which a thread that accepts connections must not

@@ -50,7 +50,7 @@ _log = logging.getLogger(__name__)
 
 
 class IpcService(Protocol):
-    """What the server asks for answers. Everything here is called from the server's threads."""
+    """What the server asks for answers: in the tray TrayService. It is called from the server's threads."""
 
     def timeout(self, agent: str, event: str) -> float:
         """Seconds the relay may wait for its answer in all."""
