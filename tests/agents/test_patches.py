@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from agents.recordings import built
@@ -14,6 +13,7 @@ from tray.agents.patches import arguments, lost, write
 from tray.agents.protocol import fit
 from tray.agents.registry import AGENTS
 from tray.agents.tools import further_files, hook_call, translate_back, translate_input
+from tray.engine.plan import EventSearch
 from tray.model.decision import Decision, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.model.hook import Match
@@ -118,12 +118,8 @@ def test_a_new_path_that_a_patch_cannot_take_is_a_refusal() -> None:
 def test_a_condition_looks_at_each_file_of_a_patch(rule: str, met: bool) -> None:
     event = patched("codex", "apply_patch", {"command": TWO})
 
-    names = {"Edit", "Write"}
-    assert is_met(Match(event="tool_before", condition=rule), event, lambda: names, _search) is met
-
-
-def _search(pattern: str, text: str) -> bool:
-    return re.search(pattern, text) is not None
+    match = Match(event="tool_before", format="claude-code", condition=rule)
+    assert is_met(match, event, EventSearch(event)) is met
 
 
 def test_a_patch_has_a_call_for_each_further_file_and_for_where_one_is_moved_to() -> None:

@@ -213,6 +213,7 @@ PURE = {
     "json",
     "math",
     "msgspec",
+    "operator",
     "re",
     "shlex",
     "typing",

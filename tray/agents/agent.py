@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,12 +22,15 @@ if TYPE_CHECKING:  # a connector and a reader are imported when they are first u
 
 Payload = Mapping[str, "Any"]
 Variables = Mapping[str, str]
-ToolNames = Callable[[], Collection[str]]  # the names that a matcher may have for the event's tool
-# Whether a pattern matches in a text, within the event's time limit for patterns.
-PatternSearch = Callable[[str, str], bool]
 
 CI = "CI"  # what every CI sets
 NOT_CI = ("", "0", "false")
+
+
+class PatternSearch(Protocol):
+    """Searches texts of one event for patterns, within the event's time limit for patterns."""
+
+    def in_text(self, pattern: str, text: str) -> bool: ...
 
 
 class AgentProtocol(Protocol):
@@ -186,7 +189,7 @@ class HookRules(msgspec.Struct, frozen=True, kw_only=True):
     placeholders: Placeholders = Placeholders()
     folder_variables: frozenset[str] = frozenset()  # of its hooks: they name the same folders for an approved copy
     # Whether a tool call meets the `condition` of a match.
-    is_condition_met: Callable[[Match, Event, ToolNames, PatternSearch], bool] | None = None
+    is_condition_met: Callable[[Match, Event, PatternSearch], bool] | None = None
     plugin_input: Callable[[bytes, str, str], bytes] | None = None  # stdin with the hook's plugin: id and folder
 
 

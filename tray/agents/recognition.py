@@ -113,6 +113,8 @@ def _sender(payload: Payload) -> KnownAgent | None:
         found.update(marks.by_key[key])
     transcript = str(payload.get("transcript_path"))
     found.update(id for word, id in marks.by_transcript.items() if word in transcript)
+    if not found:
+        return None
     for _, id in sorted((id in AGENTS.packages, id) for id in found):
         agent = UNSUPPORTED[id] if id in UNSUPPORTED else AGENTS[id]
         try:

@@ -190,7 +190,7 @@ class HookCatalog:
         if len(self._declared_stamp()[1]) != len(before[1]):
             before = self._declared_stamp()  # it names other sources than the last time, whose stamps were not known
             loaded = load(self._paths)
-        self.configuration = find_programs(loaded, self.search.current)
+        self.configuration = find_programs(loaded, self.search)
         return before
 
     def _declared_stamp(self) -> tuple[object, tuple[object, ...]]:

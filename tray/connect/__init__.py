@@ -3,54 +3,82 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import cast
 
-from tray.agents.agent import Connector
-from tray.agents.connection import Plan, Site
+from tray.agents.agent import Agent, Connector, Payload
+from tray.agents.connection import EntryContent, Plan, RelayEntry, Site
 from tray.agents.registry import AGENTS
 from tray.edit.backups import Backup
-from tray.edit.file_changes import FileChange, apply, read_state, remove_drafts, remove_folders
-from tray.errors import PACKAGE_ERRORS, HooktrayError
+from tray.edit.file_changes import FileChange, FileState, apply, read_state, remove_drafts, remove_folders
+from tray.errors import PACKAGE_ERRORS, AgentError, HooktrayError
 from tray.file_lock import FileLock
 from tray.paths import unwritable_error
 
 LOCK = "connections.lock"  # in the state folder
-DEFAULTS = {"is_installed": False, "switch_files": ()}  # returned when a package's function of this name fails
 LOCK_TIMEOUT = 20.0  # seconds to wait for another process that writes
 
 
 class PackageConnector:
-    """Wraps a package's connector. If its code fails, the call returns the default or raises AgentError."""
+    """Wraps the connector of a package's agent: a failure of its code is an AgentError, or "no" and "none"."""
 
-    def __init__(self, agent: str, make: Callable[[], Connector]) -> None:
+    def __init__(self, agent: Agent) -> None:
         self._agent = agent
-        self._make = make
 
-    def __getattr__(self, name: str) -> Callable[..., object]:
-        return partial(self._call, name)
+    def is_installed(self, site: Site) -> bool:
+        with contextlib.suppress(AgentError), self._connector("is_installed") as connector:
+            return connector.is_installed(site)
+        return False
 
-    def _call(self, name: str, *given: object) -> object:
+    def connect(self, site: Site) -> Plan:
+        with self._connector("connect") as connector:
+            return connector.connect(site)
+
+    def disconnect(self, site: Site) -> Plan:
+        with self._connector("disconnect") as connector:
+            return connector.disconnect(site)
+
+    def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
+        with self._connector("relay_entries") as connector:
+            return connector.relay_entries(site)
+
+    def trust(self, site: Site) -> str:
+        with self._connector("trust") as connector:
+            return connector.trust(site)
+
+    def switch_files(self, site: Site) -> tuple[Path, ...]:
+        with contextlib.suppress(AgentError), self._connector("switch_files") as connector:
+            return connector.switch_files(site)
+        return ()
+
+    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
+        with self._connector("contents") as connector:
+            return connector.contents(path, state)
+
+    def probe_payload(self, session: str, cwd: str) -> Payload:
+        with self._connector("probe_payload") as connector:
+            return connector.probe_payload(session, cwd)
+
+    @contextlib.contextmanager
+    def _connector(self, function: str) -> Iterator[Connector]:
+        """The package's own connector, for a call of this function."""
         try:
-            return getattr(self._make(), name)(*given)
+            assert self._agent.connector
+            yield self._agent.connector()
         except HooktrayError:
             raise
         except PACKAGE_ERRORS as error:
-            failure = AGENTS.failure(self._agent, name, error)
-            if name in DEFAULTS:
-                return DEFAULTS[name]
-            raise failure from error
+            raise AGENTS.failure(self._agent.id, function, error) from error
 
 
 @cache
 def connectors() -> Mapping[str, Connector]:
     """The agents that can be connected."""
-    makers = {agent.id: agent.connector for agent in AGENTS.values() if agent.connector}
     return {
-        id: cast("Connector", PackageConnector(id, make)) if AGENTS.package(id) else make()
-        for id, make in makers.items()
+        agent.id: PackageConnector(agent) if AGENTS.package(agent.id) else agent.connector()
+        for agent in AGENTS.values()
+        if agent.connector
     }
 
 

@@ -6,7 +6,7 @@ import logging
 import re
 import time
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -157,7 +157,7 @@ def matches(match: Match, event: Event, search: EventSearch) -> bool:
 def _is_condition_met(match: Match, event: Event, search: EventSearch) -> bool:
     """A format without conditions has none to fail."""
     is_met = hook_rules(match.format).is_condition_met
-    return is_met is None or is_met(match, event, partial(_matched_names, match, event), search.in_text)
+    return is_met is None or is_met(match, event, search)
 
 
 def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:

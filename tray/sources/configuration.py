@@ -7,8 +7,8 @@ import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -41,6 +41,12 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
     warnings: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
+
+
+class PathSearch(Protocol):
+    """Finds the PATH for programs of hooks."""
+
+    def current(self) -> str: ...
 
 
 READABLE = "put a file there that you can read"
@@ -93,11 +99,11 @@ def load(paths: Paths) -> Configuration:
     return configuration
 
 
-def find_programs(configuration: Configuration, search: Callable[[], str]) -> Configuration:
-    """The same with the programs of hooks that are not on our own PATH, but on that of `search`."""
+def find_programs(configuration: Configuration, search: PathSearch) -> Configuration:
+    """The same with the programs of hooks that are not on our own PATH, but on the one that `search` finds."""
     if not any(_is_unfound(hook) for hook in configuration.hooks):
         return configuration
-    path = search()
+    path = search.current()
     return replace(configuration, hooks=tuple(_with_program(hook, path) for hook in configuration.hooks))
 
 

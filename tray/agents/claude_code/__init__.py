@@ -15,7 +15,6 @@ from tray.agents.agent import (
     Placeholders,
     ProtectedFiles,
     ShellTexts,
-    ToolNames,
     Variables,
     options_of,
     part,
@@ -50,8 +49,8 @@ def _fill_form(event: Event, answers: Answers) -> Rewrite:
     return Rewrite(target=Target.INPUT, value={**asked, "answers": texts})
 
 
-def _is_condition_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) -> bool:
-    return conditions.is_met(match, event, names, search)
+def _is_condition_met(match: Match, event: Event, search: PatternSearch) -> bool:
+    return conditions.is_met(match, event, search)
 
 
 def _is_certain(payload: Payload, environment: Variables) -> bool:

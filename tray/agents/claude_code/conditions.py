@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import partial
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
 from tray.agents import patches
-from tray.agents.agent import PatternSearch, ToolNames
+from tray.agents.agent import PatternSearch
 from tray.agents.claude_code import permission_rules
 from tray.agents.claude_code.permission_rules import FILES, SHELLS, PermissionRule
-from tray.agents.tools import COMMAND, arguments
+from tray.agents.tools import COMMAND, arguments, matched_names
 from tray.model.event import Event
 from tray.model.hook import Match
 from tray.paths import real_path
@@ -23,30 +22,40 @@ MAX_DEPTH = 8
 SIZE = 16 * 1024  # characters of a line; splitting a longer one may take more time than the agent allows
 
 
-def is_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) -> bool:
+def is_met(match: Match, event: Event, search: PatternSearch) -> bool:
     rule = permission_rules.parse(match.condition)
     if rule is None or event.tool is None:
         return True
-    if not any(rule.matches_tool(name) for name in names()):
+    if not any(rule.matches_tool(name) for name in matched_names(match.format, event.agent, event.tool.name)):
         return False
     if not rule.argument or permission_rules.problem(match.condition):
         return True
     if rule.tool in SHELLS:
-        found, check = arguments(event.agent, event.tool, COMMAND), partial(_command, rule, search)
+        found = arguments(event.agent, event.tool, COMMAND)
     elif rule.tool in FILES:
         found = [one for key in PATHS for one in arguments(event.agent, event.tool, key)]
         found = found or patches.arguments(event.tool.input).get(patches.FILES, [])
-        check = partial(_path, rule, event, match, search)
     else:
-        found, check = arguments(event.agent, event.tool, "url"), partial(_domain, rule, search)
-    return not found or any(not isinstance(one, str) or check(one) for one in found)
+        found = arguments(event.agent, event.tool, "url")
+    return not found or any(not isinstance(one, str) or _matches(rule, one, match, event, search) for one in found)
+
+
+def _matches(rule: PermissionRule, argument: str, match: Match, event: Event, search: PatternSearch) -> bool:
+    """Whether the rule matches this argument of the call: a command, a path or a URL."""
+    if rule.tool in SHELLS:
+        return _command(rule, search, argument)
+    if rule.tool in FILES:
+        return _path(rule, event, match, search, argument)
+    return _domain(rule, search, argument)
 
 
 def _command(rule: PermissionRule, search: PatternSearch, line: str) -> bool:
     """Whether the rule matches any command in this line. A line that we cannot split counts as met."""
     pattern = permission_rules.command_pattern(rule.argument)
     try:
-        return search(pattern, line.strip()) or any(search(pattern, one) for one in _commands(line, MAX_DEPTH))
+        return search.in_text(pattern, line.strip()) or any(
+            search.in_text(pattern, one) for one in _commands(line, MAX_DEPTH)
+        )
     except ValueError:
         return True
 
@@ -84,7 +93,7 @@ def _path(rule: PermissionRule, event: Event, match: Match, search: PatternSearc
     else:
         folders = {event.cwd, match.project, event.environment.get("CLAUDE_PROJECT_DIR", "")} - {""}
     pattern = permission_rules.path_pattern(argument)
-    return any(search(pattern, path) for path in _below(full, folders))
+    return any(search.in_text(pattern, path) for path in _below(full, folders))
 
 
 def _below(path: str, folders: set[str]) -> Iterator[str]:
@@ -105,4 +114,4 @@ def _domain(rule: PermissionRule, search: PatternSearch, url: str) -> bool:
     except ValueError:
         return True
     domain = rule.argument.removeprefix("domain:").strip().lower()
-    return search(rf"(?s)\A(?:.*\.)?{permission_rules.wildcard(domain)}\Z", host)
+    return search.in_text(rf"(?s)\A(?:.*\.)?{permission_rules.wildcard(domain)}\Z", host)

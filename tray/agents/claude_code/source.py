@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +51,14 @@ def _skill(path: Path, agents: Sequence[str]) -> SourceHooks:
 def _plugin(root: Path, agents: Sequence[str]) -> SourceHooks:
     """Its usual file, what its manifest names besides, and the hooks of its skills and agents."""
     usual, manifest = root / DEFAULT_FILE, root / MANIFEST
-    parts = [_part(usual, partial(settings_hooks.read, usual, agents, root))] if usual.is_file() else []
+    parts = [SourceHooks(watched=(str(root), str(manifest), str(usual)))]
+    if usual.is_file():
+        with _problem_as_warning(usual, parts):
+            parts.append(settings_hooks.read(usual, agents, root))
     if manifest.is_file():
-        parts.append(_part(manifest, partial(_manifest, manifest, root, agents)))
-    parts += _frontmatter_hooks(root, agents, plugin=root)
-    return _merged([SourceHooks(watched=(str(root), str(manifest), str(usual))), *parts])
+        with _problem_as_warning(manifest, parts):
+            parts.append(_manifest(manifest, root, agents))
+    return _merged([*parts, *_frontmatter_hooks(root, agents, plugin=root)])
 
 
 def _manifest(path: Path, root: Path, agents: Sequence[str]) -> SourceHooks:
@@ -71,7 +74,8 @@ def _manifest(path: Path, root: Path, agents: Sequence[str]) -> SourceHooks:
             if isinstance(value, str):
                 file = _within(document, at, root, value)
                 if file != root / DEFAULT_FILE:  # it is read in any case
-                    files.append(_part(file, partial(settings_hooks.read, file, agents, root)))
+                    with _problem_as_warning(file, files):
+                        files.append(settings_hooks.read(file, agents, root))
             elif isinstance(value, dict) and isinstance(value.get("hooks"), dict):
                 READER.read_mapping(reader, at, value)
             elif value is not None:
@@ -88,33 +92,36 @@ def _within(document: Document, at: tuple[Any, ...], root: Path, relative: str) 
 
 def _frontmatter_hooks(
     folder: Path, agents: Sequence[str], *, plugin: Path | None = None, inactive: str = ""
-) -> Iterator[SourceHooks]:
+) -> list[SourceHooks]:
     """The hooks of the skills, slash commands and agents in a folder that Claude Code finds them in."""
     places = [folder / name for name in FOLDERS]
     nested = [path for place in places if place.is_dir() for path in place.iterdir() if path.is_dir()]
-    yield SourceHooks(watched=tuple(map(str, (*places, *sorted(nested)[:FILE_LIMIT]))))
+    parts = [SourceHooks(watched=tuple(map(str, (*places, *sorted(nested)[:FILE_LIMIT]))))]
     files = [path for pattern in FRONTMATTER_GLOBS for path in sorted(folder.glob(pattern))]
     title = _plugin_name(plugin) if plugin else ""
     for path in files[:FILE_LIMIT]:
-        yield _part(path, partial(frontmatter.read, path, agents, plugin=plugin, title=title, inactive=inactive))
+        with _problem_as_warning(path, parts):
+            parts.append(frontmatter.read(path, agents, plugin=plugin, title=title, inactive=inactive))
     if len(files) > FILE_LIMIT:
-        yield SourceHooks(warnings=(f"{folder}: has {len(files)} skills and agents, of which {FILE_LIMIT} are read",))
+        warning = f"{folder}: has {len(files)} skills and agents, of which {FILE_LIMIT} are read"
+        parts.append(SourceHooks(warnings=(warning,)))
+    return parts
 
 
-def _part(path: Path, read: Callable[[], SourceHooks]) -> SourceHooks:
-    """One file among others: what is wrong with it is a warning."""
+@contextlib.contextmanager
+def _problem_as_warning(path: Path, parts: list[SourceHooks]) -> Iterator[None]:
+    """A problem of one file among others becomes a warning, which is added to the parts."""
     try:
-        return read()
+        yield
     except (OSError, ConfigError, ValueError) as error:
-        return unreadable_source(path, error)
+        parts.append(unreadable_source(path, error))
 
 
-def _merged(parts: Iterable[SourceHooks]) -> SourceHooks:
-    all_parts = list(parts)
+def _merged(parts: Sequence[SourceHooks]) -> SourceHooks:
     return SourceHooks(
-        hooks=tuple(hook for part in all_parts for hook in part.hooks),
-        warnings=tuple(warning for part in all_parts for warning in part.warnings),
-        watched=tuple(dict.fromkeys(path for part in all_parts for path in part.watched)),
+        hooks=tuple(hook for part in parts for hook in part.hooks),
+        warnings=tuple(warning for part in parts for warning in part.warnings),
+        watched=tuple(dict.fromkeys(path for part in parts for path in part.watched)),
     )
 
 

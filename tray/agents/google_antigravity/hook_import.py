@@ -16,7 +16,7 @@ from tray.model.hook import Hook
 
 
 class AntigravityImporter(SettingsImporter, frozen=True):
-    """Moves named hooks."""
+    """Moves the named hooks of `hooks.json`."""
 
     def extract(self, site: Site, text: bytes, path: Path, import_path: Path, check: HookCheck) -> Extracted:
         """The text that stays, the text that moves, how many hooks move, and why each other one stays."""

@@ -16,7 +16,7 @@ UNSUPPORTED = "Hooktray cannot run them there"
 
 
 class KimiImporter(SettingsImporter, frozen=True):
-    """Moves tables."""
+    """Moves the tables of `config.toml`."""
 
     def extract(self, site: Site, text: bytes, path: Path, import_path: Path, check: HookCheck) -> Extracted:
         """The text that stays, the text that moves, how many hooks move, and why each other one stays."""

@@ -18,7 +18,7 @@ UNSUPPORTED = "Hooktray cannot run them there"
 
 
 class StarchildImporter(SettingsImporter, frozen=True):
-    """Moves entries."""
+    """Moves the entries of `shell_hooks.yaml`."""
 
     def extract(self, site: Site, text: bytes, path: Path, import_path: Path, check: HookCheck) -> Extracted:
         """What stays, what goes, how many entries go, and why each other stays."""
