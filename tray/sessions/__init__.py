@@ -1,1 +1,1 @@
-"""Who works, who waits and who is done; which tool calls ran unjudged; whether the user is there."""
+"""The states of agents' sessions; which tool calls ran unjudged; whether the user is there."""
