@@ -39,7 +39,7 @@ from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, EventKind, RelayRequest, probe_answer
 from tray.model.hook import GATING_KINDS, Failure, Guard
 from tray.paths import Paths, locate
-from tray.store.db import Database, LostError
+from tray.store.db import OFFLINE_BUSY_TIMEOUT, Database, LostError, open_db
 from tray.store.journal import OFFLINE_MARK, Journal
 from tray.store.lost_guards import LostGuards
 from tray.store.writer import Committed
@@ -281,7 +281,9 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
     started = time.monotonic()
     paths = call.paths
     try:
-        stores = open_stores(paths, create=False, offline=True, warn=log.warning, opened=listener.open_reader)
+        database = open_db(paths.database, create=False, busy=OFFLINE_BUSY_TIMEOUT)
+        listener.open_reader(database)
+        stores = open_stores(paths, database=database, offline=True)
         _require_approvals(paths, stores)
     except LostError as error:
         refusal = _deny_lost(call, body, environment)

@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from clock import Clock
 from msgspec.structs import replace
 
 from tray.errors import StoreError
@@ -221,7 +222,7 @@ def test_a_database_of_another_version_is_set_aside_whole(path: Path, version: i
     ):
         open_db(path, create=False)
 
-    database = open_db(path, create=True, clock=lambda: 0.0)
+    database = open_db(path, create=True, clock=Clock(0.0))
 
     aside = path.with_name(f"hooktray.db.version{version}-19700101-000000")
     assert (database.damaged, database.damage(), noted(database)) == (aside, aside.name, [])
@@ -270,7 +271,7 @@ def test_several_starts_at_once_make_one_database(path: Path) -> None:
 def test_a_file_that_is_no_database_is_set_aside_and_a_new_one_begun(path: Path) -> None:
     path.write_bytes(b"not a database at all" * 100)
 
-    database = open_db(path, create=True, clock=lambda: 0.0)
+    database = open_db(path, create=True, clock=Clock(0.0))
 
     assert database.damaged == path.with_name("hooktray.db.damaged-19700101-000000")
     assert database.damaged.read_bytes().startswith(b"not a database")
@@ -280,7 +281,7 @@ def test_a_file_that_is_no_database_is_set_aside_and_a_new_one_begun(path: Path)
 def test_two_damaged_files_in_one_second_are_both_kept(path: Path) -> None:
     for word in (b"one", b"two"):
         path.write_bytes(word * 1000)
-        open_db(path, create=True, clock=lambda: 0.0)
+        open_db(path, create=True, clock=Clock(0.0))
 
     kept = sorted(file.read_bytes()[:3] for file in path.parent.glob("*.damaged-*"))
     assert kept == [b"one", b"two"]
@@ -413,7 +414,7 @@ def test_the_log_of_a_damaged_database_is_kept_with_it_and_the_notes_go(path: Pa
         file.write_bytes(b"x")
     path.write_bytes(b"not a database at all" * 100)
 
-    open_db(path, create=True, clock=lambda: 0.0)
+    open_db(path, create=True, clock=Clock(0.0))
 
     aside = "hooktray.db.damaged-19700101-000000"
     kept = {file.name for file in path.parent.iterdir() if file.name.startswith(aside)}

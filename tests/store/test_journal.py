@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+from clock import Clock
 from desk import wait
 from msgspec.structs import replace
+from store.writing import Limited, Problems
 
 from tray.errors import StoreError
 from tray.model.decision import Answer, Record, Verdict
@@ -183,17 +185,17 @@ def test_half_a_character_does_not_stop_the_journal(journal: Journal) -> None:
 
 
 def test_a_row_that_json_cannot_hold_is_dropped_alone_and_counted(database: Database) -> None:
-    told: list[str] = []
+    problems = Problems()
     knot: list[object] = []
     knot.append(knot)
-    with closing(Journal(database, wait=10.0, warn=told.append)) as journal:
+    with closing(Journal(database, wait=10.0, listener=problems)) as journal:
         assert journal.append(replace(PLAIN, id="knot", answer={"knot": knot}), commit=True) is Committed.DROPPED
         fill(journal, FULL)
 
         assert journal.dropped == 1
     assert ids(Journal(database).recent()) == ["full"]
     assert Journal(database).dropped == 1
-    assert "cannot be stored" in told[0]
+    assert "cannot be stored" in problems.texts[0]
 
 
 def test_what_became_of_an_alert_is_noted(journal: Journal) -> None:
@@ -229,14 +231,14 @@ def test_the_one_shot_engine_writes_marked_rows_without_a_thread(database: Datab
 
 
 def test_the_one_shot_engine_is_not_held_up_by_a_locked_file(database: Database) -> None:
-    told: list[str] = []
-    once = Journal(database, offline=True, warn=told.append)
+    problems = Problems()
+    once = Journal(database, offline=True, listener=problems)
     with database.write():
         assert once.append_now(PLAIN, wait=0.01) is Committed.LATE
 
     assert once.append_now(PLAIN) is Committed.DONE
     assert once.count() == 1
-    assert "locked" in told[0]
+    assert "locked" in problems.texts[0]
 
 
 def test_rows_of_the_one_shot_engine_are_summed_up_once(database: Database, journal: Journal) -> None:
@@ -253,7 +255,7 @@ def test_rows_of_the_one_shot_engine_are_summed_up_once(database: Database, jour
 
 def tidied(database: Database, limits: RetentionLimits, now: float = 10 * 86_400.0) -> list[str]:
     """The ids that are left, oldest first, once there is nothing more to delete."""
-    retention = Retention(lambda: limits, lambda: now)
+    retention = Retention(Limited(limits), Clock(now))
     with closing(database.open()) as connection:
         while retention.prune_step(connection):
             pass
@@ -291,7 +293,7 @@ def test_the_newest_fifty_stay_whatever_they_weigh(database: Database) -> None:
 
 def test_what_is_too_much_goes_while_the_tray_runs_and_not_only_at_its_start(database: Database) -> None:
     with closing(
-        Journal(database, wait=10.0, retention=Retention(lambda: RetentionLimits(rows=100, days=1e6)))
+        Journal(database, wait=10.0, retention=Retention(Limited(RetentionLimits(rows=100, days=1e6))))
     ) as journal:
         fill(journal, *(replace(PLAIN, id=f"e{number}") for number in range(PRUNE_INTERVAL)))
         wait(lambda: journal.count() == 100)
@@ -309,7 +311,7 @@ def test_a_number_once_given_is_never_given_again(database: Database, journal: J
 
 
 def test_lost_rows_are_counted_once_also_when_the_database_took_none_of_them(database: Database) -> None:
-    journal = Journal(database, warn=lambda _: None)
+    journal = Journal(database, listener=Problems())
     with database.write():
         for number in range(3):
             journal.append(replace(PLAIN, id=f"e{number}"), commit=False)

@@ -177,7 +177,8 @@ def test_another_database_counts_once_it_is_swapped_in(database: Database) -> No
     ledger = Ledger(database)
     write(ledger, LedgerAction.APPROVE, command("a"), "d1")
 
-    ledger.swap(lambda: begin_anew(database.path, "damaged"))
+    with ledger.swap():
+        begin_anew(database.path, "damaged")
 
     assert (ledger.in_order(), ledger.state.tampered) == ((), "")
     write(ledger, LedgerAction.APPROVE, command("b"), "d2")

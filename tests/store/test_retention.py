@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 from msgspec.structs import replace
+from store.writing import Limited, SetClock
 from torture.rows import ROW
 
 from tray.store.db import Database
@@ -18,14 +19,14 @@ USED = tuple(range(0, 100, 4))  # days with a row
 
 def left(database: Database, rows: tuple[float, ...], start: float, *later: tuple[float, float]) -> tuple[float, ...]:
     """The days whose rows are left after these clocks, the set and the real one, of a tray that began at `start`."""
-    clocks = [start * DAY, 0.0]
-    retention = Retention(RetentionLimits, lambda: clocks[0], lambda: clocks[1])
+    clock = SetClock(start * DAY)
+    retention = Retention(clock=clock)
     with closing(Journal(database, wait=10.0)) as journal:
         for day in rows:
             journal.append(replace(ROW, id=str(day), at=day * DAY), commit=True)
     with closing(database.open()) as connection:
         for now, elapsed in ((start, 0.0), *later):
-            clocks[:] = now * DAY, elapsed * DAY
+            clock.now, clock.since_boot = now * DAY, elapsed * DAY
             while retention.prune_step(connection):
                 pass
         return tuple(float(row["at"]) / DAY for row in connection.execute("SELECT at FROM journal ORDER BY seq"))
@@ -60,7 +61,7 @@ def test_rows_age_by_days_that_have_passed_and_not_by_a_wrong_clock(
 
 def test_many_rows_go_whatever_the_clock_shows(database: Database) -> None:
     left(database, USED, 100)
-    retention = Retention(lambda: RetentionLimits(rows=3), lambda: 100 * YEAR, lambda: 0.0)
+    retention = Retention(Limited(RetentionLimits(rows=3)), SetClock(100 * YEAR))
     with closing(database.open()) as connection:
         while retention.prune_step(connection):
             pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from clock import Clock
 
 from tray.errors import StoreError
 from tray.store.db import Database
@@ -194,8 +195,8 @@ def test_notes_are_redacted_and_few(sessions: Sessions, database: Database) -> N
 
 
 def test_what_nobody_ended_is_pruned(database: Database) -> None:
-    Sessions(database, clock=lambda: 0.0).mark(AGENT, "old", "x")
-    sessions = Sessions(database, clock=lambda: 10 * 86_400.0)
+    Sessions(database, clock=Clock(0.0)).mark(AGENT, "old", "x")
+    sessions = Sessions(database, clock=Clock(10 * 86_400.0))
     sessions.mark(AGENT, "new", "x")
 
     sessions.prune(7)

@@ -8,6 +8,7 @@ import sys
 import threading
 
 import pytest
+from clock import Clock
 from desk import wait
 from msgspec.structs import replace
 
@@ -46,7 +47,7 @@ def test_off_holds_at_once_and_after_a_restart(database: Database) -> None:
 
 
 def test_off_comes_before_paused(database: Database) -> None:
-    switch = Switch(database, clock=lambda: 100.0)
+    switch = Switch(database, clock=Clock(100.0))
     switch.pause(200.0, channel="menu")
     switch.set_enabled(False, "menu")
 
@@ -54,35 +55,35 @@ def test_off_comes_before_paused(database: Database) -> None:
 
 
 def test_on_means_on(database: Database) -> None:
-    switch = Switch(database, clock=lambda: 100.0)
+    switch = Switch(database, clock=Clock(100.0))
     switch.pause(200.0, channel="menu")
     switch.set_enabled(False, "menu")
 
     switch.set_enabled(True, "cli")
 
     assert switch.gate(100.0) is None
-    assert Switch(database, clock=lambda: 100.0).state() == SwitchState()
+    assert Switch(database, clock=Clock(100.0)).state() == SwitchState()
 
 
 def test_a_pause_ends_by_itself(database: Database) -> None:
-    now = [100.0]
-    switch = Switch(database, clock=lambda: now[0])
+    clock = Clock(100.0)
+    switch = Switch(database, clock=clock)
 
     switch.pause(200.0, channel="menu")
 
     assert [switch.gate(at) for at in (100.0, 199.9, 200.0)] == [Gate.PAUSED, Gate.PAUSED, None]
     assert switch.state().paused_until == 200.0
-    now[0] = 200.0
+    clock.now = 200.0
     assert switch.state() == SwitchState()
 
 
 def test_a_pause_of_one_agent_or_session_leaves_the_others_alone(database: Database) -> None:
-    switch = Switch(database, clock=lambda: 100.0)
+    switch = Switch(database, clock=Clock(100.0))
 
     switch.pause(200.0, agent="shelley", channel="cli")
     switch.pause(300.0, session="s1", channel="cli")
 
-    for one in (switch, Switch(database, clock=lambda: 100.0)):
+    for one in (switch, Switch(database, clock=Clock(100.0))):
         assert one.gate(150.0, "other", "shelley") is Gate.PAUSED
         assert one.gate(250.0, "s1", "claude-code") is Gate.PAUSED
         assert one.gate(150.0, "other", "claude-code") is None
@@ -94,11 +95,11 @@ def test_a_pause_of_one_agent_or_session_leaves_the_others_alone(database: Datab
 
 
 def test_a_pause_that_is_over_leaves_the_file_with_the_next_change(database: Database) -> None:
-    now = [100.0]
-    switch = Switch(database, clock=lambda: now[0])
+    clock = Clock(100.0)
+    switch = Switch(database, clock=clock)
     switch.pause(200.0, agent="shelley", channel="cli")
 
-    now[0] = 200.0
+    clock.now = 200.0
     switch.mute(True)
 
     with database.connect() as connection:
@@ -106,7 +107,7 @@ def test_a_pause_that_is_over_leaves_the_file_with_the_next_change(database: Dat
 
 
 def test_resume_ends_every_pause(database: Database) -> None:
-    switch = Switch(database, clock=lambda: 100.0)
+    switch = Switch(database, clock=Clock(100.0))
     switch.pause(200.0, channel="menu")
     switch.pause(200.0, agent="shelley", channel="menu")
 
@@ -122,7 +123,7 @@ def test_muted_sounds_stay_muted_after_a_restart(database: Database) -> None:
 
 
 def test_each_change_is_logged_with_its_way(database: Database) -> None:
-    switch = Switch(database, clock=lambda: 100.0)
+    switch = Switch(database, clock=Clock(100.0))
     switch.set_enabled(False, "menu")
     switch.pause(200.0, agent="shelley", channel="terminal")
     switch.resume("page")
@@ -277,7 +278,7 @@ def test_a_snooze_is_kept_for_the_next_tray(database: Database) -> None:
 
 
 def test_no_hook_starts_during_a_pause_that_covers_it(database: Database) -> None:
-    switch = Switch(database, clock=lambda: 100.0)
+    switch = Switch(database, clock=Clock(100.0))
     switch.pause(200.0, agent="claude-code", channel="menu")
 
     with switch.starting("s", "claude-code") as may:

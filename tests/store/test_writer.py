@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from desk import wait
 from msgspec.structs import replace
-from store.writing import ROW, append, locked
+from store.writing import ROW, Problems, append, locked
 from threadless import no_thread_left
 
 from tray.store.db import Database, open_db
@@ -43,7 +43,7 @@ while True:
 
 
 def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> None:
-    with closing(Journal(database, wait=1.0, warn=lambda _: None)) as journal:
+    with closing(Journal(database, wait=1.0, listener=Problems())) as journal:
         append(journal, "warm")
         wait(lambda: journal.count() == 1)
         late = journal.late_count  # 0, but where the disk takes a second for one row
@@ -65,7 +65,7 @@ def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> 
 
 def test_answers_that_wait_together_give_up_together(database: Database) -> None:
     said: list[tuple[Committed, float]] = []
-    with closing(Journal(database, wait=3.0, warn=lambda _: None)) as journal, locked(database):
+    with closing(Journal(database, wait=3.0, listener=Problems())) as journal, locked(database):
         first = threading.Thread(target=lambda: said.append(append(journal, "first")))
         first.start()
         wait(lambda: journal._writer._accepted == 1, what="the first one waits")
@@ -82,22 +82,22 @@ def test_answers_that_wait_together_give_up_together(database: Database) -> None
 
 
 def test_one_trouble_is_told_once(database: Database) -> None:
-    told: list[str] = []
-    with closing(Journal(database, wait=0.01, warn=told.append)) as journal:
+    problems = Problems()
+    with closing(Journal(database, wait=0.01, listener=problems)) as journal:
         with locked(database):
             for number in range(50):
                 append(journal, f"e{number}")
-            wait(lambda: any("locked" in text for text in told))
+            wait(lambda: any("locked" in text for text in problems.texts))
         wait(lambda: journal.count() == 50)
         with locked(database):
             append(journal, "once more")
             wait(lambda: journal.late_count == 51)
 
-    assert sorted(text.split(": ")[-1] for text in told) == ["database is locked", "writing takes too long"]
+    assert sorted(text.split(": ")[-1] for text in problems.texts) == ["database is locked", "writing takes too long"]
 
 
 def test_rows_beyond_the_bound_are_dropped_and_counted_for_good(database: Database) -> None:
-    with closing(Journal(database, warn=lambda _: None)) as journal:
+    with closing(Journal(database, listener=Problems())) as journal:
         with locked(database):
             said = [append(journal, f"e{number}", commit=False)[0] for number in range(MAX_ROWS + 7)]
             assert journal.dropped == 7
@@ -108,7 +108,7 @@ def test_rows_beyond_the_bound_are_dropped_and_counted_for_good(database: Databa
 
 
 def test_large_rows_are_bounded_by_size_as_well(database: Database) -> None:
-    with closing(Journal(database, warn=lambda _: None)) as journal:
+    with closing(Journal(database, listener=Problems())) as journal:
         with locked(database):
             big = replace(ROW, payload="x" * 65_000)
             said = [journal.append(replace(big, id=f"e{number}"), commit=False) for number in range(1100)]
@@ -123,26 +123,26 @@ def test_a_full_disk_loses_no_row_that_fits_later_and_is_told_once(database: Dat
     with database.write() as connection:
         connection.execute("INSERT INTO meta VALUES ('ballast', ?)", ("x" * 400_000,))
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    told: list[str] = []
+    problems = Problems()
     full = replace(database, pragmas=(f"max_page_count = {pages}",))
 
-    with closing(Journal(full, warn=told.append)) as journal:
+    with closing(Journal(full, listener=problems)) as journal:
         for number in range(100):
             said, _ = append(journal, f"e{number}")
             assert said in (Committed.DONE, Committed.LATE)
-        wait(lambda: any("full" in text for text in told))
+        wait(lambda: any("full" in text for text in problems.texts))
         with database.write() as connection:
             connection.execute("DELETE FROM meta WHERE key = 'ballast'")
         wait(lambda: journal.count() == 100)
 
-    assert sum("full" in text for text in told) == 1
+    assert sum("full" in text for text in problems.texts) == 1
     assert journal.dropped == 0
     assert quick_check(database.path) == "ok"
 
 
 @pytest.mark.parametrize("words", ["attempt to write a readonly database", "database or disk is full"])
 def test_a_database_that_takes_no_row_is_named_until_it_takes_one(database: Database, words: str) -> None:
-    with closing(Journal(database, warn=lambda _: None)) as journal:
+    with closing(Journal(database, listener=Problems())) as journal:
         append(journal, "e1")
         wait(lambda: journal.count() == 1)
         assert journal.problem == ""
@@ -164,11 +164,11 @@ def test_a_damaged_journal_never_stops_anyone_and_is_set_aside_at_the_next_start
         for number in range(2000):
             append(journal, f"e{number}", commit=False)
     damage(database, "journal_session")
-    told: list[str] = []
+    problems = Problems()
 
-    with closing(Journal(database, warn=told.append)) as journal:
+    with closing(Journal(database, listener=problems)) as journal:
         said = [append(journal, f"after{number}")[0] for number in range(10)]
-        wait(lambda: any("malformed" in text for text in told))
+        wait(lambda: any("malformed" in text for text in problems.texts))
         journal.close(limit=0.1)
 
     assert set(said) == {Committed.LATE}
@@ -192,13 +192,13 @@ def test_closing_writes_what_waits_and_refuses_what_comes_after(database: Databa
 
 
 def test_closing_gives_up_in_time_and_says_what_was_lost(database: Database) -> None:
-    told: list[str] = []
-    journal = Journal(database, warn=told.append)
+    problems = Problems()
+    journal = Journal(database, listener=problems)
     with locked(database):
         for number in range(3):
             append(journal, f"e{number}", commit=False)
         journal.close(limit=0.2)  # the file stays locked until it has given up
-    assert told[-1] == "3 rows could not be written before the end"
+    assert problems.texts[-1] == "3 rows could not be written before the end"
     assert "journal" not in [thread.name for thread in threading.enumerate()]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from desk import wait
 from msgspec.structs import replace
-from store.writing import ROW, append, locked
+from store.writing import ROW, Limited, Problems, append, locked
 
 from tray.store.db import Database
 from tray.store.journal import Journal, insert_statement
@@ -40,7 +40,7 @@ def test_python_is_in_no_transaction_of_the_writer_which_would_last_until_busy_t
     database: Database,
 ) -> None:
     watched = Watched(database.path)
-    with closing(Journal(watched, retention=Retention(lambda: RetentionLimits(days=1e6, rows=200)))) as journal:
+    with closing(Journal(watched, retention=Retention(Limited(RetentionLimits(days=1e6, rows=200))))) as journal:
         with locked(database):
             for number in range(300):
                 append(journal, f"e{number}", commit=False)
@@ -59,7 +59,7 @@ def test_python_is_in_no_transaction_of_the_writer_which_would_last_until_busy_t
 def test_what_fitted_of_many_rows_counts_as_written(database: Database) -> None:
     with database.connect() as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    full = Journal(replace(database, pragmas=(f"max_page_count = {pages + 20}",)), warn=lambda _: None)
+    full = Journal(replace(database, pragmas=(f"max_page_count = {pages + 20}",)), listener=Problems())
     with locked(database):
         for number in range(500):
             append(full, f"e{number}", commit=False)
@@ -73,7 +73,7 @@ def test_what_fitted_of_many_rows_counts_as_written(database: Database) -> None:
 
 def test_rows_that_are_dropped_all_the_time_keep_no_other_row_waiting(database: Database) -> None:
     watched = Watched(database.path)
-    journal = Journal(watched, warn=lambda _: None)
+    journal = Journal(watched, listener=Problems())
     knot: dict[str, Any] = {}
     knot["knot"] = knot
     unfit = replace(ROW, answer=knot)
@@ -100,7 +100,7 @@ def test_a_statement_takes_no_more_values_than_any_sqlite_allows() -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 31, 32, 33, 500])
 def test_rows_are_written_in_their_order_however_many_come_together(database: Database, count: int) -> None:
     ids = [f"e{number}" for number in range(count)]
-    with closing(Journal(database, warn=lambda _: None)) as journal:
+    with closing(Journal(database, listener=Problems())) as journal:
         with locked(database):
             for id in ids:
                 append(journal, id, commit=False)

@@ -11,12 +11,43 @@ from msgspec.structs import replace
 from tray.model.decision import Record, Verdict
 from tray.store.db import Database
 from tray.store.journal import Journal, insert_statement, row_values
+from tray.store.retention import RetentionLimits
 from tray.store.writer import Committed
 
 ROW = Record(
     id="e", at=1.0, agent="claude-code", session="s", project="p", event="PreToolUse", kind="tool_before",
     verdict=Verdict.DENY, reason="no", ms=1.0,
 )  # fmt: skip
+
+
+class Problems:
+    """Keeps what a journal reports. Stand-in for the tray."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def journal_problem(self, text: str) -> None:
+        self.texts.append(text)
+
+
+class SetClock:
+    """A clock whose time can be set apart from the time since the system's start. Stand-in for the BootClock."""
+
+    def __init__(self, now: float) -> None:
+        self.now, self.since_boot = now, 0.0
+
+    def time(self) -> float:
+        return self.now
+
+    def monotonic(self) -> float:
+        return self.since_boot
+
+
+class Limited:
+    """Has these limits of the journal. Stand-in for the tray."""
+
+    def __init__(self, limits: RetentionLimits) -> None:
+        self.journal_limits = limits
 
 
 @contextmanager

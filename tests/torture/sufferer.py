@@ -25,6 +25,8 @@ from msgspec.structs import replace
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from store.writing import Problems
+
 from torture.rows import ROW, child, rest
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
@@ -73,8 +75,9 @@ def suffer(job: Job) -> dict[str, Any]:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
     if job.way == "full":
         database = Database(job.path, pragmas=(f"{FULL} = {pages + job.number}",))
-    told: list[str] = []
-    journal = Journal(database, warn=told.append)
+    problems = Problems()
+    told = problems.texts
+    journal = Journal(database, listener=problems)
     mend = break_disk(job)
     for number in range(job.events):
         journal.append(replace(ROW, id=f"e{number}", payload="x" * 3000), commit=number % 10 == 0)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 from msgspec.structs import replace
-from store.writing import locked
+from store.writing import Problems, locked
 
 from torture.frame import Tally
 from torture.rows import ROW
@@ -31,8 +31,8 @@ PATIENCE = 0.05  # seconds that a careless journal waits for the file
 def torture(tally: Tally) -> None:
     database = open_db(tally.folder / "hooktray.db", create=True)
     events = tally.many(20_000, 100_000)
-    told: list[str] = []
-    journal = Journal(database, warn=told.append)
+    problems = Problems()
+    journal = Journal(database, listener=problems)
     try:
         journal.append(replace(ROW, id="first"), commit=True)
         before = psutil.Process().memory_info().rss
@@ -51,7 +51,7 @@ def torture(tally: Tally) -> None:
     tally.attack(f"{grown} bytes more", grown < MEMORY)
     half = statistics.median(waits)  # the first one waits 0.05 s, and then nobody does
     tally.attack(f"half of the blocking answers waited {half * 1000:.1f} ms or more", half < PATIENCE / 2)
-    tally.attack(f"told: {told}", 1 <= len(told) <= 2)
+    tally.attack(f"told: {problems.texts}", 1 <= len(problems.texts) <= 2)
     tally.measured.append(f"{events:,} events in {seconds:.1f} s; {accepted:,} accepted, {grown / 1e6:.0f} MB more")
     _controls(tally)
     if tally.full:

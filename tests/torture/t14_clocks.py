@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
+from store.writing import Limited, SetClock
 
 from torture.frame import Tally
 from torture.rows import ROW, child, ids, rest
@@ -52,15 +53,15 @@ def _deadlines(tally: Tally) -> None:
 
 
 def _jumps(tally: Tally) -> None:
-    chance, clock, real = random.Random(14), [START], [0.0]
+    chance, clock = random.Random(14), SetClock(START)
     database = open_db(tally.folder / "hooktray.db", create=True)
-    retention = Retention(RetentionLimits, lambda: clock[0], lambda: real[0])
+    retention = Retention(clock=clock)
     expected = []
     with closing(Journal(database, wait=30.0)) as journal, closing(database.open()) as connection:
         for number in range(200):
-            clock[0] += chance.choice(JUMPS) * chance.choice((1, -1))
-            real[0] += 60.0
-            journal.append(replace(ROW, id=f"e{number}", at=max(clock[0], START)), commit=True)
+            clock.now += chance.choice(JUMPS) * chance.choice((1, -1))
+            clock.since_boot += 60.0
+            journal.append(replace(ROW, id=f"e{number}", at=max(clock.now, START)), commit=True)
             expected.append(f"e{number}")
             while retention.prune_step(connection):
                 pass
@@ -76,7 +77,7 @@ def _control(tally: Tally) -> None:
         for day in range(0, 120, 10):
             journal.append(replace(ROW, id=f"day {day}", at=START + day * DAY), commit=True)
     with closing(database.open()) as connection:
-        Retention(lambda: RetentionLimits(days=1), lambda: START + 120 * DAY, lambda: 0.0).prune_step(connection)
+        Retention(Limited(RetentionLimits(days=1)), SetClock(START + 120 * DAY)).prune_step(connection)
     tally.control("age by the wall clock", ids(database.path) == [])
 
 

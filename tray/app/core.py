@@ -33,7 +33,8 @@ from tray.ipc.server import IpcServer, PeerCredentials
 from tray.model.event import Event
 from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
-from tray.store.db import begin_anew
+from tray.store.db import begin_anew, open_db
+from tray.store.retention import RetentionLimits
 from tray.threads import ShutdownState, WorkerPool, WorkQueue, run_logged
 
 log = logging.getLogger(__name__)
@@ -73,7 +74,10 @@ class TrayCore:
             self.activation.stop_listening()  # started by the user: only we use the socket's path
         self.work = WorkQueue("work")
         self.background_processes = BackgroundProcesses()
-        self._open_stores(paths, folder)
+        self.stores = self._open_stores(paths, folder)
+        if self.stores.ledger.state.tampered:  # another program altered the ledger
+            begin_anew(paths.database, "altered")
+            self.stores = self._open_stores(paths, folder)
         guards_in_force.note_loss(paths, self.stores.database, self.stores.ledger.state)
         self.catalog = build_catalog(paths, self.stores)
         self.altered_relay = altered_before_start(paths, self.stores.database)
@@ -85,17 +89,18 @@ class TrayCore:
         self.server = IpcServer(paths.socket, self._service)
         self.shutdown = GracefulShutdown(self.server, self.shutdown_state, self.work, grace=grace)
 
-    def _open_stores(self, paths: Paths, folder: StateFolder) -> None:
-        """Open the stores, with an empty database if another program altered the ledger."""
+    @property
+    def journal_limits(self) -> RetentionLimits:
+        return journal_limits(self.catalog)
 
-        def open_all() -> Stores:
-            limits = lambda: journal_limits(self.catalog)  # noqa: E731
-            return open_stores(paths, create=True, warn=self._journal_problem, limits=limits, opened=folder.hold)
+    def journal_problem(self, text: str) -> None:
+        log.warning("journal: %s", text)
+        self.work.post(lambda: self.ui.journal_problem(text))
 
-        self.stores = open_all()
-        if self.stores.ledger.state.tampered:
-            begin_anew(paths.database, "altered")
-            self.stores = open_all()
+    def _open_stores(self, paths: Paths, folder: StateFolder) -> Stores:
+        database = open_db(paths.database, create=True)
+        folder.hold(database)  # before anything is read from it
+        return open_stores(paths, database=database, owner=self)
 
     def _make_engine(self) -> None:
         self.questions = UserQuestions(self)
@@ -163,7 +168,3 @@ class TrayCore:
         """Announced at once, however long its hooks will take."""
         self.work.post(lambda: self.events.publish_arrival(event))
         self.work.post(lambda: self.engine.observe(event))
-
-    def _journal_problem(self, text: str) -> None:
-        log.warning("journal: %s", text)
-        self.work.post(lambda: self.ui.journal_problem(text))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -16,17 +15,15 @@ from tray.execution.hook_runs import HookRuns
 from tray.paths import Paths
 from tray.protection.protected_paths import SITE_NAMES, Environments, ProtectedPaths, agent_homes, find_environments
 from tray.store.copies import Copies
-from tray.store.db import BUSY_TIMEOUT, OFFLINE_BUSY_TIMEOUT, Database, open_db
-from tray.store.journal import Journal
+from tray.store.db import Database, open_db
+from tray.store.journal import Journal, JournalOwner
 from tray.store.ledger import Ledger
-from tray.store.retention import Retention, RetentionLimits
+from tray.store.retention import Retention
 from tray.store.session_rows import SessionRows
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
 HOOK_RUNS = "hook-runs"  # the folder of the hooks that one-shot engines run
-
-log = logging.getLogger(__name__)
 
 
 class Stores(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,22 +43,19 @@ class Stores(msgspec.Struct, frozen=True, kw_only=True):
 def open_stores(
     paths: Paths,
     *,
-    create: bool,
+    create: bool = False,
+    database: Database | None = None,
     offline: bool = False,
-    warn: Callable[[str], None] = log.warning,
-    limits: Callable[[], RetentionLimits] = RetentionLimits,
-    opened: Callable[[Database], object] = lambda database: None,
+    owner: JournalOwner | None = None,
 ) -> Stores:
-    """`offline`: for the one-shot engine. `limits`: how much the journal keeps; only the tray's deletes anything.
+    """Returns the stores in `database`; without one, it is opened first, and made if `create`. Raises StoreError.
 
-    `opened` gets the database before anything is read from it.
+    `offline`: for the one-shot engine. `owner`: the tray, whose journal is the only one that deletes rows.
     """
-    busy = OFFLINE_BUSY_TIMEOUT if offline else BUSY_TIMEOUT
-    database = open_db(paths.database, create=create, busy=busy)
-    opened(database)
+    database = database or open_db(paths.database, create=create)
     return Stores(
         database=database,
-        journal=Journal(database, offline=offline, warn=warn, retention=Retention(limits)),
+        journal=Journal(database, offline=offline, listener=owner, retention=Retention(owner)),
         ledger=Ledger(database),
         switch=Switch(database),
         copies=Copies(paths.copies),

@@ -263,7 +263,8 @@ class LostState:
         if StatePart.SOCKET in parts and not self._core.shutdown_state.begun:
             self._folder.remember_socket(self._core.server.rebind())
         if StatePart.DATABASE in parts or cause in KINDS:
-            self._stores.journal.swap(lambda: self._stores.ledger.swap(lambda: self._replace_database(cause)))
+            with self._stores.journal.swap(), self._stores.ledger.swap():
+                self._replace_database(cause)
             self._stores.switch.load()
         self._core.catalog.reset()
         if self._is_unnoted:

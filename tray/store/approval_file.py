@@ -239,18 +239,18 @@ def _moved(one: Export, before: str, home: str) -> Export:
         return one
     folder = re.compile(rf"(?<![\w./~-]){re.escape(before)}(?=/|$)")
 
-    def moved(text: str) -> str:
-        return folder.sub(lambda _: home, text)
-
     def rebased(value: object) -> object:
         if isinstance(value, str):
-            return moved(value)
+            return _replaced(folder, value, home)
         if isinstance(value, list):
             return list(map(rebased, value))
         return {key: rebased(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
     hook = restore(json.dumps(rebased(json.loads(one.approved.hook.definition))))
-    files, pinned = ({moved(path): moved(value) for path, value in each.items()} for each in (one.files, one.pinned))
+    files, pinned = (
+        {_replaced(folder, path, home): _replaced(folder, value, home) for path, value in each.items()}
+        for each in (one.files, one.pinned)
+    )
     approved = one.approved
     return Export(
         approved=ApprovedHook(
@@ -263,6 +263,10 @@ def _moved(one: Export, before: str, home: str) -> Export:
         files=files,
         pinned=pinned,
     )
+
+
+def _replaced(folder: re.Pattern[str], text: str, home: str) -> str:
+    return home.join(folder.split(text))
 
 
 def _is_plain(hook: Hook) -> bool:

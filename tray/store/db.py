@@ -15,7 +15,7 @@ import sqlite3
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import get_ident
@@ -23,6 +23,7 @@ from threading import get_ident
 import msgspec
 from msgspec.structs import replace
 
+from tray.clock import Clock
 from tray.errors import MAKE_ROOM, StoreError, store_error
 from tray.files import Identity, identity, is_disk_full
 from tray.paths import WRITABLE
@@ -213,9 +214,7 @@ def is_damage(error: sqlite3.Error) -> bool:
     return _primary_code(error) in DAMAGE
 
 
-def open_db(
-    path: Path, *, create: bool, busy: float = BUSY_TIMEOUT, clock: Callable[[], float] = time.time
-) -> Database:
+def open_db(path: Path, *, create: bool, busy: float = BUSY_TIMEOUT, clock: Clock = time) -> Database:
     """Returns the opened database. Raises StoreError. `busy` (seconds) applies only without `create`.
 
     With `create` (the tray, and commands if the file does not exist) creates a missing database and sets one aside
@@ -232,13 +231,13 @@ def open_db(
             return begin_anew(path, e.kind, clock)
 
 
-def begin_anew(path: Path, kind: str, clock: Callable[[], float] = time.time) -> Database:
+def begin_anew(path: Path, kind: str, clock: Clock = time) -> Database:
     """Sets aside what is at the path and creates an empty database. Raises StoreError.
 
     `kind`, the reason, becomes a part of the name of the file that is kept.
     """
     with _store_errors(path):
-        kept = set_aside.set_aside(path, clock(), kind)
+        kept = set_aside.set_aside(path, clock.time(), kind)
         return replace(_current(path, kept.name if kept else ""), damaged=kept)
 
 
@@ -433,21 +432,21 @@ def _try_writing(connection: sqlite3.Connection) -> None:
 
 def _check_file(path: Path, *, may_be_missing: bool) -> None:
     """Refuse to open what someone else could have put there."""
-    _reject_file(path.parent, stat.S_ISDIR, "a folder", open_to=0o022)  # others may read it: the tray closes it again
+    _reject_file(path.parent, stat.S_IFDIR, "a folder", open_to=0o022)  # others may read it: the tray closes it again
     if path.is_symlink() or path.exists():
-        _reject_file(path, stat.S_ISREG, "a file")
+        _reject_file(path, stat.S_IFREG, "a file")
     elif not may_be_missing:
         raise LostError(f"{path}: there is no database yet", hint="start the tray once: `hooktray run`")
 
 
-def _reject_file(path: Path, is_kind: Callable[[int], bool], kind: str, *, open_to: int = 0) -> None:
+def _reject_file(path: Path, file_type: int, kind: str, *, open_to: int = 0) -> None:
     try:
         status = path.lstat()
     except FileNotFoundError as e:
         raise LostError(f"{path}: {e.strerror}", hint="start the tray once: `hooktray run`") from e
     except OSError as e:
         raise StoreError(f"{path}: {e.strerror}", hint="it must be there, and ours to read") from e
-    if stat.S_ISLNK(status.st_mode) or not is_kind(status.st_mode):
+    if stat.S_IFMT(status.st_mode) != file_type:
         raise StoreError(f"{path}: expected {kind}, not a link or anything else", hint="move it away and start again")
     if sys.platform == "win32":
         return

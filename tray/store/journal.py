@@ -5,9 +5,10 @@ from __future__ import annotations
 import binascii
 import functools
 import json
-import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -17,12 +18,10 @@ from tray.model.decision import Answer, Record, Verdict
 from tray.model.event import PROBE_PREFIX, EventKind
 from tray.store import dropped_rows
 from tray.store.db import Database
-from tray.store.retention import Retention, keep_all
-from tray.store.writer import Committed, JournalWriter, WriteJob
+from tray.store.retention import JournalSettings, Retention
+from tray.store.writer import Committed, JournalListener, JournalWriter, WriteJob, report
 
 PAGE_ROWS = 500
-
-log = logging.getLogger(__name__)
 
 LAST_EVENT = (
     f"SELECT at FROM journal WHERE agent = ? AND NOT test AND session NOT GLOB '{PROBE_PREFIX}*'"
@@ -102,11 +101,15 @@ ALL_ROWS = RowFilter()
 OFFLINE_MARK = "answered-without-tray"  # a file in the state folder: the one-shot engine wrote rows beside a tray
 
 
+class JournalOwner(JournalListener, JournalSettings, Protocol):
+    """Has the settings of the journal, and reports its problems to the user."""
+
+
 class Journal:
     """Appends through one writer thread, which the first row starts; reads on the caller's thread.
 
     `wait` is how long an answer that blocks or rewrites waits for its row (law 7). `offline` marks the rows as
-    answered without the tray. `warn` may neither block nor raise. Without `retention` all rows are kept.
+    answered without the tray. Without `retention` all rows are kept.
     """
 
     def __init__(
@@ -115,14 +118,13 @@ class Journal:
         *,
         wait: float = 0.05,
         offline: bool = False,
-        warn: Callable[[str], None] = log.warning,
+        listener: JournalListener | None = None,
         retention: Retention | None = None,
     ) -> None:
         self._database = database
         self._offline = offline
-        self._warn = warn
-        prune_step = retention.prune_step if retention else keep_all
-        self._writer = JournalWriter(database, insert_statement, wait=wait, warn=warn, prune_step=prune_step)
+        self._listener = listener
+        self._writer = JournalWriter(database, insert_statement, wait=wait, listener=listener, retention=retention)
 
     @property
     def dropped(self) -> int:
@@ -146,7 +148,7 @@ class Journal:
         try:
             values = row_values(record)
         except (TypeError, ValueError, RecursionError) as e:
-            self._warn(f"a row of the journal cannot be stored: {e}")
+            report(f"a row of the journal cannot be stored: {e}", self._listener)
             self._writer.count_dropped()
             return Committed.DROPPED
         size = 0
@@ -165,13 +167,13 @@ class Journal:
         try:
             values = row_values(record)
         except (TypeError, ValueError, RecursionError) as e:
-            self._warn(f"a row of the journal cannot be stored: {e}")
+            report(f"a row of the journal cannot be stored: {e}", self._listener)
             return Committed.DROPPED
         try:
             with self._database.write(busy=wait) as connection:
                 connection.execute(insert_statement(1), values)
         except StoreError as e:
-            self._warn(e.message)
+            report(e.message, self._listener)
             return Committed.LATE
         return Committed.DONE
 
@@ -184,9 +186,9 @@ class Journal:
         text = json.dumps(ids)
         self._writer.submit(WriteJob((word, text), len(text), SET_ALERTED))
 
-    def swap(self, work: Callable[[], object]) -> None:
-        """Do this while no row is written; afterwards rows go into the file that is at the path then."""
-        self._writer.swap(work)
+    def swap(self) -> AbstractContextManager[None]:
+        """Meanwhile no row is written; afterwards rows go into the file that is at the path then."""
+        return self._writer.swap()
 
     def close(self, limit: float = 5.0) -> None:
         """Write what waits, but give up after `limit` seconds."""
@@ -276,7 +278,7 @@ class Journal:
             with self._database.write() as connection:
                 return connection.execute(INSERT_FIRST, (f"notified {key}",)).rowcount == 1
         except StoreError as e:
-            self._warn(e.message)
+            report(e.message, self._listener)
             return True
 
     def prune(self) -> None:

@@ -10,11 +10,12 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
+from tray.clock import Clock
 from tray.errors import StoreError
 from tray.model.hook import NOTED, Hook, Match, Rule, restore
 from tray.store.checkpoint import LEDGER, read_checkpoint, write_checkpoint
@@ -112,7 +113,7 @@ Row = tuple[int, float, str, str, str, str, str, str, str]
 class Ledger:
     """The ledger of approvals. Reads come from memory; each action is on disk before it counts."""
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, clock: Clock = time) -> None:
         self._database = database
         self._clock = clock
         self._lock = threading.Lock()
@@ -134,14 +135,15 @@ class Ledger:
                 file.write(f"{EMPTY_HEAD}\n")  # never over the head of a first row that is written just now
         return self.state
 
-    def swap(self, work: Callable[[], object]) -> None:
-        """Call `work` while no row is written; afterwards the database that is then at the path counts.
+    @contextlib.contextmanager
+    def swap(self) -> Iterator[None]:
+        """Meanwhile no row is written; afterwards the database that is then at the path counts.
 
         Its later rows get higher numbers, so that no earlier undo takes one of them back.
         """
         with self._lock:
             before = self.state.version
-            work()
+            yield
             self.load()
             with contextlib.suppress(StoreError), self._database.write() as connection:
                 connection.execute(CONTINUE, (max(before, self.state.version),))
@@ -166,7 +168,7 @@ class Ledger:
                 if not self._holds(connection):  # a row after altered ones would confirm them
                     raise StoreError(f"{self._database.path}: another program altered the ledger", hint=DAMAGE_HINT)
                 last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
-                row = (self._clock(), action.value, key, digest, definition, json.dumps(position), channel)
+                row = (self._clock.time(), action.value, key, digest, definition, json.dumps(position), channel)
                 connection.execute(INSERT, (*row, chain_value(last[0] if last else "", row)))
                 head = "{} {}".format(*connection.execute(LAST).fetchone())
                 # Until the row is on disk, either may be the last.

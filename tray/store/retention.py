@@ -5,9 +5,11 @@ from __future__ import annotations
 import sqlite3
 import sys
 import time
-from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
+
+from tray.clock import Clock
 
 CHUNK_ROWS = 200  # rows deleted in one transaction, so that the writer gets its turn in between
 VACUUM_PAGES = 200  # given back to the disk at a time
@@ -17,11 +19,17 @@ GAP = 30 * DAY  # without rows: the clock may be wrong, so no row is old until a
 DELETE = "DELETE FROM journal WHERE seq IN (SELECT seq FROM journal WHERE {} ORDER BY seq LIMIT :chunk)"
 
 
-def since_boot() -> float:
-    """Seconds of a clock that cannot be set; where the system has one, with the time of its sleep."""
-    if sys.platform == "linux":
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
+class BootClock:
+    """The clock of the system. On Linux `monotonic` goes on while the system sleeps."""
+
+    def time(self) -> float:
+        return time.time()
+
+    def monotonic(self) -> float:
+        return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
+
+
+BOOT_CLOCK = BootClock()
 
 
 class RetentionLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,29 +40,31 @@ class RetentionLimits(msgspec.Struct, frozen=True, kw_only=True):
     megabytes: float = 500.0  # of the whole file; what else is in it is small
 
 
-class Retention:
-    """`prune_step` deletes a few rows and returns whether there is more to delete. `limits` is asked each time.
+class JournalSettings(Protocol):
+    """Has the limits of the journal as they are set now."""
 
-    A clock that jumps ahead while we run makes no row old, because `elapsed` limits the time that has passed. A clock
-    that was ahead at the start makes none old either, as far as the rows show that (`GAP`).
+    @property
+    def journal_limits(self) -> RetentionLimits: ...
+
+
+class Retention:
+    """Deletes the rows that exceed the limits. Without `settings`, the limits are the defaults.
+
+    A clock that jumps ahead while we run makes no row old, because its `monotonic` limits the time that has passed. A
+    clock that was ahead at the start makes none old either, as far as the rows show that (`GAP`).
     """
 
-    def __init__(
-        self,
-        limits: Callable[[], RetentionLimits] = RetentionLimits,
-        clock: Callable[[], float] = time.time,
-        elapsed: Callable[[], float] = since_boot,
-    ) -> None:
-        self._limits = limits
+    def __init__(self, settings: JournalSettings | None = None, clock: Clock = BOOT_CLOCK) -> None:
+        self._settings = settings
         self._clock = clock
-        self._elapsed = elapsed
-        self._began = clock() - elapsed()
+        self._began = clock.time() - clock.monotonic()
 
     def _now(self) -> float:
-        return min(self._clock(), self._began + self._elapsed())
+        return min(self._clock.time(), self._began + self._clock.monotonic())
 
     def prune_step(self, connection: sqlite3.Connection) -> bool:
-        limits = self._limits()
+        """Delete a few rows. Returns True if there is more to delete."""
+        limits = self._settings.journal_limits if self._settings else RetentionLimits()
         now = self._now()
         deleted = _delete(connection, "at < :value", now - limits.days * DAY) if _is_plausible(connection, now) else 0
         last = connection.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
@@ -64,10 +74,6 @@ class Retention:
         if deleted:  # execute() would free a single page
             connection.executescript(f"PRAGMA incremental_vacuum({VACUUM_PAGES})")
         return deleted > 0
-
-
-def keep_all(connection: sqlite3.Connection) -> bool:
-    return False
 
 
 def _is_plausible(connection: sqlite3.Connection, now: float) -> bool:

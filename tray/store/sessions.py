@@ -14,12 +14,13 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
+from tray.clock import Clock
 from tray.errors import StoreError
 from tray.store.db import Database
 from tray.text import redact
@@ -61,7 +62,7 @@ class Sessions:
     All methods may be called from any thread and raise StoreError.
     """
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, clock: Clock = time) -> None:
         self._database = database
         self._clock = clock
         self._changes = ChangeFile(database.path.with_name(CHANGE_FILE))
@@ -120,7 +121,7 @@ class Sessions:
             return 0
         key = _key(agent, session)
         with self._write(key) as connection:
-            connection.execute(INCREMENT, (key, name, int(turn), self._clock()))
+            connection.execute(INCREMENT, (key, name, int(turn), self._clock.time()))
             number: int = connection.execute(SELECT_COUNT, (key, name)).fetchone()[0]
         return number
 
@@ -135,7 +136,7 @@ class Sessions:
             self._with_notes.add(key)
             connection.execute(
                 "INSERT INTO session_note(session, hook, text, wake, at) VALUES (?, ?, ?, ?, ?)",
-                (key, note.hook, text, int(note.wake), self._clock()),
+                (key, note.hook, text, int(note.wake), self._clock.time()),
             )
             connection.execute(DROP_OLDEST, (key, key, MAX_NOTES))
 
@@ -171,7 +172,7 @@ class Sessions:
         """Forget what is older: a session whose end was never announced."""
         with self._database.write() as connection:
             for table in ("session_mark", "session_note"):
-                connection.execute(f"DELETE FROM {table} WHERE at < ?", (self._clock() - days * DAY,))
+                connection.execute(f"DELETE FROM {table} WHERE at < ?", (self._clock.time() - days * DAY,))
             self._with_entries, self._with_notes = _sessions(connection)  # while no other process can write
 
     def _refresh(self) -> None:

@@ -7,6 +7,7 @@ long; `hooks` and `agents` look at all since a moment.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 import msgspec
 
@@ -158,7 +159,7 @@ class Statistics:
                 found.append(
                     AgentActivity(agent=agent, at=row["at"], decision=row["id"], project=row["project"], count=count)
                 )
-        return sorted(found, key=lambda one: -one.at)
+        return sorted(found, key=attrgetter("at"), reverse=True)
 
     def _rows(self, sql: str, values: dict[str, object]) -> list:  # type: ignore[type-arg]
         with self._database.connect() as connection:

@@ -9,11 +9,12 @@ import math
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
+from tray.clock import Clock
 from tray.errors import StoreError
 from tray.model.decision import Gate
 from tray.model.hook import Hook
@@ -61,7 +62,7 @@ class SwitchState(msgspec.Struct, frozen=True, kw_only=True):
 class Switch:
     """One process changes it, the tray; everyone else loads it."""
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, clock: Clock = time) -> None:
         self._database = database
         self._clock = clock
         self._lock = threading.Lock()
@@ -80,7 +81,7 @@ class Switch:
         return self.state()
 
     def state(self) -> SwitchState:
-        now, state = self._clock(), self.current
+        now, state = self._clock.time(), self.current
         pauses = tuple(pause for pause in state.pauses if pause.until > now)
         everybody = next((pause.until for pause in pauses if pause.covers("", "")), None)
         return replace(state, paused_until=everybody, pauses=pauses)
@@ -99,7 +100,7 @@ class Switch:
         """Whether a hook may start now; a change of the switch waits until it has."""
         with self._start_lock:
             is_open = self.current.enabled and not self.current.pauses
-            yield is_open or self.gate(self._clock(), session, agent) is None
+            yield is_open or self.gate(self._clock.time(), session, agent) is None
 
     def set_enabled(self, on: bool, channel: str) -> None:
         """On means on: it also ends every pause."""
@@ -156,7 +157,7 @@ class Switch:
         self._change([(SET, (SNOOZED, math.ceil(until or 0)))], "snooze" if until else "end snooze", "")
 
     def _change(self, statements: Sequence[tuple[str, tuple[object, ...]]], what: str, channel: str) -> None:
-        now = self._clock()
+        now = self._clock.time()
         with self._lock:
             with self._database.write(durable=True) as connection:
                 if not self._matches_checkpoint(_read(connection)):

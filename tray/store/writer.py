@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import logging
 import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from operator import attrgetter
+from typing import Protocol
 
 import msgspec
 
 from tray.store import dropped_rows
 from tray.store.db import Database, database_error, is_damage
+from tray.store.retention import Retention
 from tray.threads import start_thread
 
 MAX_ROWS = 10_000  # that may wait; more are dropped
@@ -31,6 +34,9 @@ RETRY_PAUSE = (0.05, 1.0)  # seconds between two tries: the first, and the longe
 WARNING_INTERVAL = 3600.0  # seconds before the same warning is repeated
 PRUNE_INTERVAL = 1000  # jobs between two rounds of pruning
 PRUNE_DEADLINE = 4 * PRUNE_INTERVAL  # jobs without a quiet moment; then it prunes a little before each statement
+
+
+log = logging.getLogger(__name__)
 
 
 class Committed(enum.Enum):
@@ -50,11 +56,24 @@ class WriteJob(msgspec.Struct, frozen=True):
     sql: str = ""  # "" = a row
 
 
-class JournalWriter:
-    """`insert` returns the statement for so many rows.
+class JournalListener(Protocol):
+    def journal_problem(self, text: str) -> None:
+        """Report to the user what is wrong with the journal. Neither blocks nor raises."""
+        ...
 
-    `warn` is called once an hour with each distinct warning; it may neither block nor raise.
-    `prune_step` deletes a few rows on the writer's connection, and returns whether there is more to do.
+
+def report(text: str, listener: JournalListener | None) -> None:
+    """Report a problem of the journal to the listener; without one, only in the log."""
+    if listener is None:
+        log.warning("%s", text)
+    else:
+        listener.journal_problem(text)
+
+
+class JournalWriter:
+    """`insert` returns the statement for so many rows. Without `retention` all rows are kept.
+
+    Each distinct problem is reported to the listener once an hour.
     """
 
     def __init__(
@@ -63,16 +82,16 @@ class JournalWriter:
         insert: Callable[[int], str],
         *,
         wait: float,
-        warn: Callable[[str], None],
-        prune_step: Callable[[sqlite3.Connection], bool] = lambda _: False,
+        listener: JournalListener | None = None,
+        retention: Retention | None = None,
     ) -> None:
         self._database = database
         self._insert = insert
-        self._prune_step = prune_step
+        self._retention = retention
         self._needs_pruning = False
         self._since_pruning = 0  # jobs since the last round of pruning began
         self._wait = wait
-        self._warn_callback = warn
+        self._listener = listener
         self._warned: dict[str, float] = {}
         lock = threading.Lock()
         self._work_ready = threading.Condition(lock)  # there is something to do
@@ -152,11 +171,12 @@ class JournalWriter:
                 self._start()
                 self._work_ready.notify()
 
-    def swap(self, work: Callable[[], object]) -> None:
-        """Do this while nothing is written; afterwards rows go into the file that is at the path then."""
+    @contextlib.contextmanager
+    def swap(self) -> Iterator[None]:
+        """Meanwhile nothing is written; afterwards rows go into the file that is at the path then."""
         with self._writing:
             self._stale = True
-            work()
+            yield
 
     def close(self, limit: float) -> None:
         """Write what waits, but give up after `limit` seconds."""
@@ -270,7 +290,7 @@ class JournalWriter:
     def _prune(self, connection: sqlite3.Connection) -> None:
         more = False  # what cannot be done now is tried again after the next rows
         try:
-            more = self._prune_step(connection)
+            more = self._retention is not None and self._retention.prune_step(connection)
         finally:
             with self._work_ready:
                 self._needs_pruning = more
@@ -301,7 +321,7 @@ class JournalWriter:
             if now - self._warned.get(text, -WARNING_INTERVAL) < WARNING_INTERVAL:
                 return
             self._warned[text] = now
-        self._warn_callback(text)
+        report(text, self._listener)
 
 
 def _close(connection: sqlite3.Connection | None) -> None:
