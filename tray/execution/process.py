@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class HookTurn:
-    """Decides whether a job may start, and learns of its process. This one permits every start."""
+    """Decides whether a job may start, and takes note of its process. This one permits every start."""
 
     def starting(self) -> AbstractContextManager[bool]:
         """Yields whether the job may start. It is held until the job has started."""

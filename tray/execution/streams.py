@@ -26,7 +26,7 @@ class PipeReader(threading.Thread):
 
     What comes behind it is thrown away, for as long as another process holds the pipe. How long it was silent does
     not count: on a busy machine that may be a thread that has not had its turn. As the sentinel may have begun,
-    `listener` hears of up to 15 bytes too many only when the output is taken.
+    `overflow` is called for up to 15 bytes too many only when the output is taken.
     """
 
     def __init__(self, limit: int, listener: OverflowListener | None = None) -> None:
@@ -100,7 +100,7 @@ class ThreadPipes:
             raise
 
     def start(self, stdin: IO[bytes], data: bytes, listener: OverflowListener) -> None:
-        """Begin; `listener` hears when stdout is too long."""
+        """Begin; `listener.overflow` is called when stdout is too long."""
         self._listener = listener
         feeder = threading.Thread(target=write_all, args=(stdin, data), name="hook-stdin", daemon=True)
         for thread in (self.stdout, self.stderr, feeder):
