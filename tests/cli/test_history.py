@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from clock import Clock
 from every import every
 from house import House
 from live import PYTHON
@@ -131,7 +132,7 @@ def test_a_row_that_is_no_terminals_stands_on_one_line(house: House, capsys: pyt
 
 
 def test_a_moment_is_a_span_or_a_date() -> None:
-    assert parse_since("2h", lambda: 10_000.0) == 2800.0
+    assert parse_since("2h", Clock(10_000.0)) == 2800.0
     assert parse_since("1970-01-02T00:00:00+00:00") == 86_400.0
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-
-import msgspec
+from typing import ClassVar
 
 from tray.agents.connection import Plan
 from tray.approvals.callers.origin import find_origin
@@ -18,31 +18,37 @@ from tray.execution.ancestry import ancestors
 from tray.text import printable
 
 
-class AgentQuestion(msgspec.Struct, frozen=True):
-    """`write` carries out one agent's plan, also an empty one: notes that a crash left go with it."""
+class AgentQuestion:
+    """What is asked before agents' settings are written. A subclass makes the plans and carries them out."""
 
-    verb: str  # "Connect"
-    done: str  # "connected"
-    write: Callable[[str, Plan], None]
+    verb: ClassVar[str]  # "Connect"
+    done: ClassVar[str]  # "connected"
 
-    def settle(self, names: Sequence[str], plan_for: Callable[[str], Plan], *, dry_run: bool, yes: bool) -> None:
+    def plan(self, name: str) -> Plan:
+        """Returns what would be written for this agent. Raises HooktrayError."""
+        raise NotImplementedError
+
+    def write(self, name: str, plan: Plan) -> None:
+        """Carry out the plan, also an empty one: notes that a crash left go with it. Raises HooktrayError."""
+        raise NotImplementedError
+
+    def settle(self, names: Sequence[str], *, dry_run: bool, yes: bool) -> None:
         """What is wrong with one agent's files keeps no other waiting; the errors are raised at the end."""
         plans: dict[str, Plan] = {}
-
-        def look(name: str) -> None:
-            plan = plan_for(name)
-            if plan.changes:
-                plans[name] = plan
-                return
-            if not dry_run:
-                self.write(name, plan)
-            print(f"{name}: already {self.done}; nothing to write.")
-
-        errors = _each(names, look)
+        errors: list[HooktrayError] = []
+        for name in names:
+            with _collected(errors):
+                plan = self.plan(name)
+                if plan.changes:
+                    plans[name] = plan
+                    continue
+                if not dry_run:
+                    self.write(name, plan)
+                print(f"{name}: already {self.done}; nothing to write.")
         if plans:
             errors += self._dry_run(plans) if dry_run else self._ask(plans, yes=yes)
-        for told in errors[:-1]:
-            print(printable(f"hooktray: {told.message}\n  {told.hint}"), file=sys.stderr)
+        for error in errors[:-1]:
+            print(printable(f"hooktray: {error.message}\n  {error.hint}"), file=sys.stderr)
         if errors:
             raise errors[-1]
 
@@ -65,7 +71,13 @@ class AgentQuestion(msgspec.Struct, frozen=True):
         if not yes and not self._is_confirmed(plans):
             print("Nothing was written.")
             return []
-        return _each(plans, lambda name: self._carry_out(name, plans[name]))
+        errors: list[HooktrayError] = []
+        for name, plan in plans.items():
+            with _collected(errors):
+                self.write(name, plan)
+                print(f"{name}: {self.done}.")
+                _print_notes(name, plan)
+        return errors
 
     def _is_confirmed(self, plans: dict[str, Plan]) -> bool:
         def show_all() -> None:
@@ -73,11 +85,6 @@ class AgentQuestion(msgspec.Struct, frozen=True):
                 show(name, plan)
 
         return is_confirmed(f"{self.verb} {', '.join(plans)}", input, show_all)
-
-    def _carry_out(self, name: str, plan: Plan) -> None:
-        self.write(name, plan)
-        print(f"{name}: {self.done}.")
-        _print_notes(name, plan)
 
 
 def show(name: str, plan: Plan) -> None:
@@ -101,11 +108,9 @@ def refuse_agents(name: str) -> None:
         )
 
 
-def _each(agents: Iterable[str], work: Callable[[str], None]) -> list[HooktrayError]:
-    errors: list[HooktrayError] = []
-    for agent in agents:
-        try:
-            work(agent)
-        except HooktrayError as error:
-            errors.append(error)
-    return errors
+@contextmanager
+def _collected(errors: list[HooktrayError]) -> Iterator[None]:
+    try:
+        yield
+    except HooktrayError as error:
+        errors.append(error)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec.structs import asdict, replace
@@ -51,6 +50,43 @@ DryRun = Annotated[bool, Option("--dry-run", help="Only show what would be writt
 Yes = Annotated[bool, Option("--yes", "-y", help="Write without asking.")]
 
 
+class ConnectQuestion(AgentQuestion):
+    verb, done = "Connect", "connected"
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def plan(self, name: str) -> Plan:
+        return connectors()[name].connect(self._site)
+
+    def write(self, name: str, plan: Plan) -> None:
+        paths = self._site.paths
+        installed_relay.prepare_to_connect(paths, name)
+        apply_connect(self._site, name, plan)
+        if not plan.changes:
+            installed_relay.mend(paths, open_db(paths.database, create=not paths.database.exists()))
+        check_line(self._site, name)
+
+
+class DisconnectQuestion(AgentQuestion):
+    """With `forgets`, the tray no longer misses entries that the user has taken out in an editor."""
+
+    verb, done = "Disconnect", "disconnected"
+
+    def __init__(self, site: Site, *, forgets: bool) -> None:
+        self._site, self._forgets = site, forgets
+
+    def plan(self, name: str) -> Plan:
+        plan = connectors()[name].disconnect(self._site)
+        return replace(plan, notes=tuple(filter(None, (*plan.notes, hook_import.import_reminder(self._site, name)))))
+
+    def write(self, name: str, plan: Plan) -> None:
+        apply_disconnect(self._site, name, plan)
+        installed_relay.update_after_disconnect(self._site.paths)
+        if self._forgets and not find_origin(os.environ, ancestors(os.getpid())):
+            forget(self._site, name)
+
+
 def connect(
     paths: Paths,
     agents: Agents = None,
@@ -63,16 +99,7 @@ def connect(
     names = _check_agents(agents) or [name for name, one in connectors().items() if one.is_installed(site)]
     if not names:
         raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(connectors())}")
-
-    def write(name: str, plan: Plan) -> None:
-        installed_relay.prepare_to_connect(site.paths, name)
-        apply_connect(site, name, plan)
-        if not plan.changes:
-            installed_relay.mend(site.paths, open_db(site.paths.database, create=not site.paths.database.exists()))
-        check_line(site, name)
-
-    question = AgentQuestion(verb="Connect", done="connected", write=write)
-    question.settle(names, lambda name: connectors()[name].connect(site), dry_run=dry_run, yes=yes)
+    ConnectQuestion(site).settle(names, dry_run=dry_run, yes=yes)
 
 
 def disconnect(
@@ -87,19 +114,7 @@ def disconnect(
     names = _check_agents(agents) or [name for name in connectors() if _is_connected(site, name)]
     if not names:
         print("No agent is connected.")
-
-    def write(name: str, plan: Plan) -> None:
-        apply_disconnect(site, name, plan)
-        installed_relay.update_after_disconnect(site.paths)
-        if not scope and not workspace:
-            _forget(site, name)
-
-    def plan_for(name: str) -> Plan:
-        plan = connectors()[name].disconnect(site)
-        return replace(plan, notes=tuple(filter(None, (*plan.notes, hook_import.import_reminder(site, name)))))
-
-    question = AgentQuestion(verb="Disconnect", done="disconnected", write=write)
-    question.settle(names, plan_for, dry_run=dry_run, yes=yes)
+    DisconnectQuestion(site, forgets=not scope and not workspace).settle(names, dry_run=dry_run, yes=yes)
 
 
 AgentName = Annotated[str, Argument(metavar="AGENT", help="Whose hooks.")]
@@ -117,10 +132,10 @@ def import_hooks(
     name = _check_agents([agent])[0]
     if undo:
         plan = hook_import.undo_import(site, name)
-        _apply(name, plan, "put back", partial(apply_disconnect, site, name, plan), dry_run, yes)
+        _apply(site, name, plan, undo=True, dry_run=dry_run, yes=yes)
         return
     plan = hook_import.import_hooks(site, name, ImportCheck(has_model=_has_model(paths)))
-    if _apply(name, plan, "imported", partial(apply_connect, site, name, plan), dry_run, yes):
+    if _apply(site, name, plan, undo=False, dry_run=dry_run, yes=yes):
         _connect_imported(paths, name, workspace)
         try_imported(site, name)
 
@@ -174,12 +189,6 @@ def _is_connected(site: Site, agent: str) -> bool:
         return True
 
 
-def _forget(site: Site, agent: str) -> None:
-    """Entries that were taken out in an editor are not missed once the user has disconnected the agent."""
-    if not find_origin(os.environ, ancestors(os.getpid())):
-        forget(site, agent)
-
-
 def _has_model(paths: Paths) -> bool:
     """Whether hooks that ask a model can run here."""
     stores = open_stores(paths, create=not paths.database.exists())
@@ -227,11 +236,12 @@ def try_imported(site: Site, agent: str) -> None:
         print(f"{agent}: {len(ours)} of them {are} approved already and passed a test run.")
 
 
-def _apply(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: bool, yes: bool) -> bool:
+def _apply(site: Site, name: str, plan: Plan, *, undo: bool, dry_run: bool, yes: bool) -> bool:
     """Show, ask, write, report it; whether it was written."""
+    word, write = ("put back", apply_disconnect) if undo else ("imported", apply_connect)
     if not plan.changes:
         if not dry_run:
-            work()  # our notes about what is over go, where a crash left them
+            write(site, name, plan)  # our notes about what is over go, where a crash left them
         print(f"{name}: already {word}; nothing to write.")
         return False
     show(name, plan)
@@ -244,7 +254,7 @@ def _apply(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: 
     if not yes and not _is_confirmed(name, plan):
         print(f"{name}: nothing was written.")
         return False
-    work()
+    write(site, name, plan)
     print(f"{name}: {word}.")
     return True
 

@@ -8,7 +8,6 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
 from shutil import get_terminal_size
 from textwrap import fill
 from typing import Annotated, NoReturn
@@ -92,6 +91,21 @@ class Parameter(msgspec.Struct, frozen=True):
             return self.declared.metavar
         return f"[{self.declared.metavar}]{'...' if self.is_list else ''}"
 
+    def convert(self, word: str) -> object:
+        """The word as the function wants it. Raises argparse.ArgumentTypeError."""
+        declared = self.declared
+        if self.choices and word not in self.choices:
+            raise argparse.ArgumentTypeError(f"'{word}' is not one of {', '.join(self.choices)}")
+        try:
+            value = self.kind(word)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"'{word}' is not a number") from None
+        if isinstance(declared, Option) and isinstance(value, int):
+            low, high = declared.minimum, declared.maximum
+            if (low is not None and value < low) or (high is not None and value > high):
+                raise argparse.ArgumentTypeError(f"{value} is not between {low} and {high}")
+        return value
+
 
 def parameters(function: Callable[..., object]) -> list[Parameter]:
     """What a command takes, in order; a parameter without a declaration is not of the command line."""
@@ -159,7 +173,7 @@ class CommandParser(argparse.ArgumentParser):
         if parameter.is_flag:
             given["action"] = "store_true"
         else:
-            given |= {"metavar": declared.metavar, "type": partial(_convert, parameter)}
+            given |= {"metavar": declared.metavar, "type": parameter.convert}
         if isinstance(declared, Option):
             self.flags += declared.flags
             if parameter.is_list:
@@ -215,22 +229,6 @@ def command_parser(name: str, help: str, found: Sequence[Parameter]) -> CommandP
 def did_you_mean(word: str, known: Collection[str]) -> str:
     near = nearest(word, known)
     return f". Did you mean '{near}'?" if near else ""
-
-
-def _convert(parameter: Parameter, word: str) -> object:
-    """The word as the function wants it."""
-    declared = parameter.declared
-    if parameter.choices and word not in parameter.choices:
-        raise argparse.ArgumentTypeError(f"'{word}' is not one of {', '.join(parameter.choices)}")
-    try:
-        value = parameter.kind(word)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{word}' is not a number") from None
-    if isinstance(declared, Option) and isinstance(value, int):
-        low, high = declared.minimum, declared.maximum
-        if (low is not None and value < low) or (high is not None and value > high):
-            raise argparse.ArgumentTypeError(f"{value} is not between {low} and {high}")
-    return value
 
 
 def _plain(text: str) -> str:

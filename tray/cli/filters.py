@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Annotated
 
 from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
 from tray.cli.command_line import Option
+from tray.clock import Clock
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
+from tray.paths import Paths
 from tray.store.journal import Journal, RowFilter
 from tray.strict.document import nearest, suggest
 
@@ -57,10 +59,10 @@ def parse_filters(
     }
 
 
-def check_names(wanted: Mapping[str, object], journal: Journal, hooks: Callable[[], Collection[str]]) -> None:
+def check_names(wanted: Mapping[str, object], journal: Journal, paths: Paths) -> None:
     """Raises HooktrayError for an unknown name, with the nearest one.
 
-    What was removed may still be in the `journal`; `hooks` are the declared ones.
+    What was removed may still be in the `journal`.
     """
     agent, event, hook = (str(wanted[name]) for name in ("agent", "event", "hook"))
     if agent and not journal.recent(1, RowFilter(agent=agent), brief=True):
@@ -68,7 +70,7 @@ def check_names(wanted: Mapping[str, object], journal: Journal, hooks: Callable[
     if event and not journal.recent(1, RowFilter(event=event), brief=True):
         _check_known("event", event, _events())
     if hook and not journal.recent(1, RowFilter(hook=hook), brief=True):
-        _check_known("hook", hook, hooks())
+        _check_known("hook", hook, _hook_names(paths))
 
 
 def _check_agent(agent: str) -> None:
@@ -83,6 +85,15 @@ def _events() -> set[str]:
     return {*(kind.value for kind in EventKind), *native}
 
 
+def _hook_names(paths: Paths) -> set[str]:
+    """The names of all hooks that sources or the ledger know."""
+    from tray.app.catalogs import open_catalog  # reads sources, for a name that is in no row
+
+    catalog = open_catalog(paths)
+    catalog.refresh()
+    return {one.hook.name for one in catalog.states}
+
+
 def _suggest(word: str, known: Collection[str]) -> str:
     return suggest(word, known)
 
@@ -95,11 +106,11 @@ def _check_known(name: str, word: str, known: Collection[str]) -> None:
     raise HooktrayError(f"--{name} {word}: the journal holds no such {name}", hint=hint)
 
 
-def parse_since(word: str, clock: Callable[[], float] = time.time) -> float:
+def parse_since(word: str, clock: Clock = time) -> float:
     """`2h` ago, or a date with or without a time, in seconds since the epoch. Raises HooktrayError."""
     length = re.fullmatch(r"(\d{1,6})([smhd])", word)
     if length:
-        return clock() - int(length[1]) * UNITS[length[2]]
+        return clock.time() - int(length[1]) * UNITS[length[2]]
     try:
         return datetime.fromisoformat(word).timestamp()
     except (ValueError, OverflowError, OSError):

@@ -150,7 +150,7 @@ def replay(
 def _checked_journal(paths: Paths, wanted: Mapping[str, object]) -> Journal:
     """The journal, once the names in `wanted` are known ones."""
     journal = _journal(paths)
-    check_names(wanted, journal, lambda: _hook_names(paths))
+    check_names(wanted, journal, paths)
     return journal
 
 
@@ -163,15 +163,6 @@ def _open(paths: Paths) -> tuple[Database, Journal]:
     paths.prepare()
     database = open_db(paths.database, create=not paths.database.exists())
     return database, Journal(database)
-
-
-def _hook_names(paths: Paths) -> set[str]:
-    """The names of all hooks that sources or the ledger know."""
-    from tray.engine.catalogs import open_catalog  # reads sources, for a name that is in no row
-
-    catalog = open_catalog(paths)
-    catalog.refresh()
-    return {one.hook.name for one in catalog.states}
 
 
 def _record(journal: Journal, word: str) -> Record:
