@@ -137,7 +137,7 @@ class Live:
         """The state of each hook as `hooktray list --json` has it, in the place's environment, without a process."""
         paths = locate(str(self.home))
         with self._in_place():
-            catalog = build_catalog(paths, open_stores(paths, create=not paths.database.exists()))
+            catalog = build_catalog(paths, open_stores(paths))
             catalog.refresh()
             return {row["name"]: row["state"] for row in hook_rows(catalog)}
 

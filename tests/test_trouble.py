@@ -51,7 +51,7 @@ def approved(live: Live) -> None:
     """Approve everything proposed, as the menu would, while no tray runs."""
     paths = locate(str(live.home))
     paths.prepare()
-    kept = open_stores(paths, create=not paths.database.exists())
+    kept = open_stores(paths)
     proposals = build_catalog(paths, kept)
     proposals.refresh()
     consent = user_controls(kept, proposals)

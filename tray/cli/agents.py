@@ -64,7 +64,7 @@ class ConnectQuestion(AgentQuestion):
         installed_relay.prepare_to_connect(paths, name)
         apply_connect(self._site, name, plan)
         if not plan.changes:
-            installed_relay.mend(paths, open_db(paths.database, create=not paths.database.exists()))
+            installed_relay.mend(paths, open_db(paths.database))
         check_line(self._site, name)
 
 
@@ -161,7 +161,7 @@ def list_agents(
 
 def _read_agents(paths: Paths, workspace: str, *, trial: bool) -> AgentsReport:
     site = agent_site(paths, workspace=workspace)
-    journal = open_stores(site.paths, create=not site.paths.database.exists()).journal
+    journal = open_stores(site.paths).journal
     try:
         return agents_report(journal, site, trial=trial)
     finally:
@@ -191,7 +191,7 @@ def _is_connected(site: Site, agent: str) -> bool:
 
 def _has_model(paths: Paths) -> bool:
     """Whether hooks that ask a model can run here."""
-    stores = open_stores(paths, create=not paths.database.exists())
+    stores = open_stores(paths)
     try:
         return confirmed_llm(paths, stores) is not None
     finally:
@@ -215,7 +215,7 @@ def _check_agents(agents: Sequence[str] | None) -> list[str]:
 
 def try_imported(site: Site, agent: str) -> None:
     """Run each imported hook that is approved already once on a test event; the others run when they are approved."""
-    kept = open_stores(site.paths, create=not site.paths.database.exists())
+    kept = open_stores(site.paths)
     try:
         found = build_catalog(site.paths, kept)
         found.refresh()

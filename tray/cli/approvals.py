@@ -57,7 +57,7 @@ def import_file(paths: Paths, file: File, as_json: Json = False) -> None:
     refuse_agents("approvals import")
     exports = parse(read(file), str(file), str(Path.home()))
     paths.prepare()
-    stores = open_stores(paths, create=not paths.database.exists())
+    stores = open_stores(paths)
     try:
         import_approvals(paths.database, exports)
         catalog = build_catalog(paths, stores)

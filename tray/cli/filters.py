@@ -87,7 +87,7 @@ def _events() -> set[str]:
 
 def _hook_names(paths: Paths) -> set[str]:
     """The names of all hooks that sources or the ledger know."""
-    from tray.app.catalogs import open_catalog  # reads sources, for a name that is in no row
+    from tray.engine.catalogs import open_catalog  # reads sources, for a name that is in no row
 
     catalog = open_catalog(paths)
     catalog.refresh()

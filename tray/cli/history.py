@@ -161,7 +161,7 @@ def _journal(paths: Paths) -> Journal:
 def _open(paths: Paths) -> tuple[Database, Journal]:
     """The journal by itself: the other stores take longer to import than it takes to read."""
     paths.prepare()
-    database = open_db(paths.database, create=not paths.database.exists())
+    database = open_db(paths.database)
     return database, Journal(database)
 
 

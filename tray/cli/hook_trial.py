@@ -56,7 +56,7 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
         raise HooktrayError(f"unknown verdict `{expect}`", hint=suggest(expect, trial.RESULTS))
     if RUN_VARIABLE in os.environ:
         raise HooktrayError("a hook cannot try hooks", hint="run this in a terminal of your own")
-    stores = open_stores(paths, create=not paths.database.exists())
+    stores = open_stores(paths)
     approved = approved_hook(paths, stores, hook)
     event = trial.synthetic_event(agent, name, body, environment=dict(os.environ), cwd=str(working_folder()))
     if trial.is_matched(approved, event):

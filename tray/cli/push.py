@@ -76,5 +76,5 @@ def _typed() -> str:
 def _targets(paths: Paths) -> list[PushTarget]:
     """Those in force: what a person has confirmed."""
     paths.prepare()
-    state = Ledger(open_db(paths.database, create=not paths.database.exists())).state
+    state = Ledger(open_db(paths.database)).state
     return settings_in_force(configuration.load(paths).settings, state).push

@@ -68,7 +68,7 @@ class ReplayRow(TypedDict):
 def replay(paths: Paths, record: Record, *, hook: str, against: str, as_json: bool) -> None:
     """Print what came out then and what would come out now."""
     _refuse_hooks(paths)
-    stores = open_stores(paths, create=not paths.database.exists())
+    stores = open_stores(paths)
     event = engine_replay.recorded_event(record, dict(os.environ))
     if hook:
         replayed = _replay_hook(paths, stores, event, record, hook, against)

@@ -30,7 +30,7 @@ def review(paths: Paths, hook: HookName) -> None:
 
 def _review(paths: Paths, word: str) -> tuple[str, str]:
     """The text, and the hook's key if it waits. Raises HooktrayError when no hook is meant, or it cannot be read."""
-    stores = open_stores(paths, create=not paths.database.exists())
+    stores = open_stores(paths)
     try:
         one = require_readable(hook_state(paths, stores, word))
         return render(one, stores.copies, os.environ), one.key if one.waiting else ""

@@ -42,7 +42,7 @@ def show_sessions(
     follow: Annotated[bool, Option("--follow", "-f", help="Go on with each session that changes.")] = False,
 ) -> None:
     paths.prepare()
-    rows = SessionRows(open_db(paths.database, create=not paths.database.exists()))
+    rows = SessionRows(open_db(paths.database))
     if follow:
         _follow(rows, paths.database, as_json=as_json)
     shown = session_rows(rows)

@@ -74,7 +74,7 @@ def hooks_in_question(catalog: HookCatalog) -> list[Hook]:
 def read_hooks(paths: Paths) -> list[Hook]:
     """The same for a command, which has no catalog. It may be the first of all, before any folder is there."""
     paths.prepare()
-    stores = open_stores(paths, create=not paths.database.exists())
+    stores = open_stores(paths)
     try:
         catalog = build_catalog(paths, stores)
         catalog.refresh()

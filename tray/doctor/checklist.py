@@ -71,7 +71,7 @@ def run_checks(
         yield from _run(paths, *opened, tray, static=static)
         return
     try:
-        stores = open_stores(paths, create=not paths.database.exists())
+        stores = open_stores(paths)
     except StoreError as error:
         values = {"problem": error.message, "remedy": error.hint}
         yield Finding(cause=Cause.DATABASE_UNREADABLE, name=paths.database.name, values=values)

@@ -48,7 +48,7 @@ class ListReport(ConfigurationRow):
 
 def read_hooks(paths: Paths) -> ListReport:
     """The report where no tray answers. Raises StoreError."""
-    stores = open_stores(paths, create=not paths.database.exists())
+    stores = open_stores(paths)
     return list_report(stores, build_catalog(paths, stores))
 
 

@@ -179,7 +179,7 @@ class Reports:
 def read_status(paths: Paths, health: TrayHealth | None) -> StatusReport:
     """The report where the tray gives none. Raises StoreError, with the problems that a running tray reports."""
     try:
-        stores = open_stores(paths, create=not paths.database.exists())
+        stores = open_stores(paths)
     except StoreError as error:
         reported = [problem["text"] for problem in (health or {}).get("problems", ())]
         raise StoreError(error.message, hint="\n  ".join([*reported, error.hint])) from error

@@ -43,12 +43,12 @@ class Stores(msgspec.Struct, frozen=True, kw_only=True):
 def open_stores(
     paths: Paths,
     *,
-    create: bool = False,
+    create: bool | None = None,
     database: Database | None = None,
     offline: bool = False,
     owner: JournalOwner | None = None,
 ) -> Stores:
-    """Returns the stores in `database`; without one, it is opened first, and made if `create`. Raises StoreError.
+    """Returns the stores in `database`; without one, `open_db` opens it, with `create`. Raises StoreError.
 
     `offline`: for the one-shot engine. `owner`: the tray, whose journal is the only one that deletes rows.
     """

@@ -157,7 +157,7 @@ def prepare_to_connect(paths: Paths, agent: str) -> None:
     So an event before the first start of the tray is judged and journalled by the one-shot engine. Raises
     HooktrayError.
     """
-    database = open_db(paths.database, create=not paths.database.exists())
+    database = open_db(paths.database)
     database.require_writable()
     note_loss(paths, database, Ledger(database).state)
     install(paths, database, take_over=True)
@@ -167,7 +167,7 @@ def prepare_to_connect(paths: Paths, agent: str) -> None:
 
 def update_after_disconnect(paths: Paths) -> None:
     """Nothing guards a disconnected agent; with the last one, the relay goes as well. Raises HooktrayError."""
-    database = open_db(paths.database, create=not paths.database.exists())
+    database = open_db(paths.database)
     note_loss(paths, database, Ledger(database).state)
     connected = connected_agents(paths)
     if not connected:

@@ -214,13 +214,15 @@ def is_damage(error: sqlite3.Error) -> bool:
     return _primary_code(error) in DAMAGE
 
 
-def open_db(path: Path, *, create: bool, busy: float = BUSY_TIMEOUT, clock: Clock = time) -> Database:
+def open_db(path: Path, *, create: bool | None = None, busy: float = BUSY_TIMEOUT, clock: Clock = time) -> Database:
     """Returns the opened database. Raises StoreError. `busy` (seconds) applies only without `create`.
 
-    With `create` (the tray, and commands if the file does not exist) creates a missing database and sets one aside
-    that is damaged or of another version. Without `create` (the one-shot engine, and commands if the file exists)
-    the database must exist, be undamaged and be of this version.
+    With `create` (the tray) creates a missing database and sets one aside that is damaged or of another version. If
+    `create` is False (the one-shot engine), the database must exist, be undamaged and be of this version. If it is
+    None (most commands), a missing database is created, and an existing one must be undamaged and of this version.
     """
+    if create is None:
+        create = not path.exists()
     _check_file(path, may_be_missing=create)
     with _store_errors(path):
         if not create:
