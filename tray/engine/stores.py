@@ -15,7 +15,7 @@ from tray.execution.hook_runs import HookRuns
 from tray.paths import Paths
 from tray.protection.protected_paths import SITE_NAMES, Environments, ProtectedPaths, agent_homes, find_environments
 from tray.store.copies import Copies
-from tray.store.db import Database, open_db
+from tray.store.db import BUSY_TIMEOUT, OFFLINE_BUSY_TIMEOUT, Database, open_db
 from tray.store.journal import Journal, JournalOwner
 from tray.store.ledger import Ledger
 from tray.store.retention import Retention
@@ -52,7 +52,8 @@ def open_stores(
 
     `offline`: for the one-shot engine. `owner`: the tray, whose journal is the only one that deletes rows.
     """
-    database = database or open_db(paths.database, create=create)
+    busy = OFFLINE_BUSY_TIMEOUT if offline else BUSY_TIMEOUT
+    database = database or open_db(paths.database, create=create, busy=busy)
     return Stores(
         database=database,
         journal=Journal(database, offline=offline, listener=owner, retention=Retention(owner)),
