@@ -354,7 +354,7 @@ class Controls:
         return replace(announced, request=request.id)
 
     def take_back(self, announced: AnnouncedUndo) -> None:
-        """Undo, and announce what holds then. Raises HooktrayError if it is no longer possible."""
+        """Undo, and announce what holds then. Raises HooktrayError if it was undone or decided anew before."""
         if announced.request and self._requests.take(announced.request) is None:
             raise HooktrayError(say("It can no longer be taken back"))
         now = announced.change.undo()

@@ -57,7 +57,7 @@ class PendingRequests:
             return request
 
     def take(self, id: str) -> PendingRequest | None:
-        """Remove a request and return it; None if it is no longer open."""
+        """Remove a request and return it; None if it was answered before."""
         with self._lock:
             found = next((one for one in self.open if one.id == id), None)
             self.open = tuple(one for one in self.open if one is not found)

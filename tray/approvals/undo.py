@@ -20,7 +20,7 @@ class Undo(Protocol):
     """Takes one thing back."""
 
     def undo(self) -> str:
-        """Take it back; returns what holds now, "" if there is no more to say. Raises HooktrayError."""
+        """Take it back; returns a sentence about what holds now, or "". Raises HooktrayError."""
         ...
 
 
