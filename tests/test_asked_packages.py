@@ -24,8 +24,8 @@ USES = {
         "asyncio.run(PlyerBackend().send(alert()))"
     ),
     "pystray": (
-        "from tray.desktop.icon import choose_icon;"
-        "icon = choose_icon(None, print, print, trusts=bool); assert 'Pystray' in type(icon).__name__, icon"
+        "from desktop.recorded_clicks import NoClicks; from tray.desktop.icon import choose_icon;"
+        "icon = choose_icon(None, NoClicks()); assert 'Pystray' in type(icon).__name__, icon"
     ),
     "yaml": "from tray.strict.yaml_reader import load_yaml; load_yaml('hooks: []', 'hooktray.yaml')",
 }

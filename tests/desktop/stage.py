@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from desktop.recorded_clicks import RecordedClicks
 from desktop.watcher import Watcher
-from tray.desktop.menu import Action
 from tray.desktop.sni import SniIcon
 
 T = TypeVar("T")
@@ -55,18 +55,8 @@ class Stage:
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, name="loop")
         self.thread.start()
-        self.acted: list[Action] = []
-        self.openings = 0
-        self.trusts: Callable[[int], bool] = lambda pid: True
-        self.rejected: list[tuple[int, bool, tuple[Action, ...]]] = []
-        self.icon = SniIcon(
-            self.loop,
-            self.address,
-            self.acted.append,
-            self.open,
-            lambda pid: self.trusts(pid),
-            lambda pid, is_host, actions: self.rejected.append((pid, is_host, tuple(actions))),
-        )
+        self.clicks = RecordedClicks()
+        self.icon = SniIcon(self.loop, self.address, self.clicks)
         self.main = threading.Thread(target=self.icon.run, name="main")
         self.main.start()
         self.watchers: list[Watcher] = []
@@ -92,9 +82,6 @@ class Stage:
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(DEADLINE)
 
-    def open(self) -> None:
-        self.openings += 1
-
     def watcher(self, *names: str) -> Watcher:
         watcher = self.do(Watcher.start(self.address, *names))
         self.watchers.append(watcher)
@@ -118,7 +105,7 @@ class Stage:
     def flush(self) -> None:
         """Everything posted to the icon's main thread has run."""
         done = threading.Event()
-        self.icon.post(done.set)
+        self.icon.main.post(done.set)
         assert done.wait(DEADLINE)
 
     def close(self) -> None:

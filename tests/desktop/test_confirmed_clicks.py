@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from typing import cast
 
 import pytest
+from at_once import AtOnce
+from clock import Clock
 from house import House
 
+from desktop.recorded_clicks import RecordedClicks
+from desktop.recorded_parts import RecordedMessages
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
+from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.controls import Controls
 from tray.desktop.confirmed_clicks import CLICKS, ConfirmedClicks
-from tray.desktop.menu import Action, OpenPage, PauseHooks, ToggleSwitch
+from tray.desktop.menu import OpenPage, PauseHooks, ToggleSwitch
 from tray.errors import HooktrayError
 
 SECRET = "seven quiet bridges"
@@ -37,20 +42,11 @@ class Stage:
     def __init__(self, house: House) -> None:
         self.controls: Controls = house.controls()
         self.trust = Trust()
-        self.told: list[tuple[str, str]] = []
-        self.done: list[Action] = []
-        self.now = 0.0
-        self.clicks = ConfirmedClicks(
-            self.trust,  # type: ignore[arg-type]  # judges without processes
-            self.controls,
-            post=self.do,
-            inform=lambda title, text: self.told.append((title, text)),
-            act=self.done.append,
-            clock=lambda: self.now,
-        )
-
-    def do(self, work: Callable[[], None]) -> None:
-        work()
+        self.clock, self.menu, messages = Clock(), RecordedClicks(), RecordedMessages()
+        self.told, self.done = messages.told, self.menu.acted
+        trust = cast("ClickTrust", self.trust)  # judges without processes
+        self.clicks = ConfirmedClicks(trust, self.controls, messages, AtOnce(), self.clock)
+        self.clicks.menu = self.menu
 
 
 @pytest.fixture
@@ -100,7 +96,7 @@ def test_below_an_agent_a_click_is_refused_and_says_the_way(stage: Stage) -> Non
 def test_what_no_panel_sends_does_nothing_and_is_told_once_a_minute(stage: Stage) -> None:
     for _ in range(3):
         stage.clicks.menu_rejected(PANEL, False, [OpenPage(), PauseHooks(60.0)])
-    stage.now += 60.0
+    stage.clock.now += 60.0
     stage.clicks.menu_rejected(PANEL, False, [ToggleSwitch()])
 
     assert (stage.done, stage.controls.requests) == ([], ())

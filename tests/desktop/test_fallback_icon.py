@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from desktop.recorded_clicks import NoClicks
 from tray.desktop.artwork import IconState
 from tray.desktop.fallback_icon import FallbackIcon
 from tray.desktop.headless import HeadlessIcon
@@ -13,11 +12,6 @@ class Bus(HeadlessIcon):
     def __init__(self) -> None:
         super().__init__("no host")
         self.present = False
-        self.on_host_change: Callable[[bool], None] = lambda present: None
-
-    def turn(self, present: bool) -> None:
-        self.present = present
-        self.on_host_change(present)
 
 
 class Old(HeadlessIcon):
@@ -34,56 +28,71 @@ class Old(HeadlessIcon):
         self.life.append("end")
 
 
+class Icon(FallbackIcon):
+    """With a stand-in for the XEmbed tray of the screen."""
+
+    def __init__(self, bus: Bus, old: Old | None) -> None:
+        super().__init__(bus, NoClicks(), {})
+        self.bus, self.old = bus, old
+
+    def make_legacy(self) -> Old | None:
+        return self.old
+
+    def turn(self, present: bool) -> None:
+        """A host comes or goes."""
+        self.bus.present = present
+        self.host_changed()
+
+
 def test_it_goes_to_the_old_tray_and_leaves_it_when_a_host_comes() -> None:
-    bus, old = Bus(), Old()
-    icon = FallbackIcon(bus, lambda: old)
+    old = Old()
+    icon = Icon(Bus(), old)
     icon.fall_back()
     icon.show(IconState.OFF, "off", ())
     before = icon.name, icon.reason, icon.visible
 
-    bus.turn(True)
+    icon.turn(True)
 
     assert before == ("pystray", "no menu", True)
     assert (icon.name, icon.reason, old.life) == ("sni", "no host", ["begin", "end"])
 
 
 def test_when_the_host_goes_the_old_tray_shows_what_was_shown_last() -> None:
-    bus, old = Bus(), Old()
-    icon = FallbackIcon(bus, lambda: old)
-    bus.turn(True)
+    old = Old()
+    icon = Icon(Bus(), old)
+    icon.turn(True)
     icon.show(IconState.PAUSED, "paused", ())
 
-    bus.turn(False)
-    bus.turn(False)
+    icon.turn(False)
+    icon.turn(False)
 
     assert old.life == ["begin"]
     assert [(shown.state, shown.tooltip) for shown in old.shown] == [(IconState.PAUSED, "paused")]
 
 
 def test_without_an_old_tray_it_waits_on_the_bus() -> None:
-    bus = Bus()
-    icon = FallbackIcon(bus, lambda: None)
+    icon = Icon(Bus(), None)
 
-    bus.turn(False)
+    icon.turn(False)
 
     assert (icon.name, icon.visible) == ("sni", False)
 
 
 def test_a_host_that_came_and_went_at_once_is_nobody() -> None:
-    bus, old = Bus(), Old()
-    icon = FallbackIcon(bus, lambda: old)
+    old = Old()
+    icon = Icon(Bus(), old)
 
-    bus.on_host_change(True)
+    icon.host_changed()
 
     assert icon.name == "pystray"
 
 
 def test_a_tray_that_quits_does_not_go_to_the_old_tray() -> None:
-    bus, old = Bus(), Old()
-    icon = FallbackIcon(bus, lambda: old)
-    bus.turn(True)
+    old = Old()
+    icon = Icon(Bus(), old)
+    icon.turn(True)
 
     icon.stop()
-    bus.turn(False)
+    icon.turn(False)
 
     assert (icon.name, old.life) == ("sni", [])

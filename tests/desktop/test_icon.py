@@ -15,13 +15,14 @@ from pathlib import Path
 import pytest
 from every import every
 
+from desktop.recorded_clicks import NoClicks
 from desktop.stage import wait
 from desktop.watcher import Watcher
 from tray.desktop.artwork import IconState
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.icon import Icon, IconBackend, choose_backend, choose_icon
 from tray.desktop.linux import XScreen, collapses_submenus, query_screen, session_bus
-from tray.desktop.menu import Action, MenuState, menu
+from tray.desktop.menu import MenuState, menu
 
 DEADLINE = 60.0
 NO_SCREEN, SCREEN, OLD_TRAY = XScreen(), XScreen(display=True), XScreen(display=True, xembed=True)
@@ -63,10 +64,7 @@ def bus() -> Iterator[str]:
 
 
 def chosen(loop: asyncio.AbstractEventLoop | None, **environment: str) -> Icon:
-    def act(action: Action) -> None:
-        raise AssertionError(action)
-
-    return choose_icon(loop, act, lambda: None, trusts=lambda pid: True, environment=environment)
+    return choose_icon(loop, NoClicks(), environment=environment)
 
 
 def test_without_display_and_bus_it_is_headless_and_says_why(loop: asyncio.AbstractEventLoop) -> None:
@@ -112,14 +110,7 @@ def test_with_a_host_the_icon_is_up_as_soon_as_it_has_something_to_show(
 
 
 def test_headless_is_what_one_gets_when_one_asks_for_it(bus: str) -> None:
-    icon = choose_icon(
-        None,
-        lambda action: None,
-        lambda: None,
-        trusts=lambda pid: True,
-        headless=True,
-        environment={"DBUS_SESSION_BUS_ADDRESS": bus},
-    )
+    icon = choose_icon(None, NoClicks(), headless=True, environment={"DBUS_SESSION_BUS_ADDRESS": bus})
 
     assert (icon.name, icon.reason) == ("headless", "headless, as asked for")
 
@@ -143,7 +134,7 @@ def test_what_is_posted_from_any_thread_runs_on_the_main_thread_in_order() -> No
 
     def post() -> None:
         for turn in range(50):
-            icon.post(partial(note, turn))
+            icon.main.post(partial(note, turn))
 
     thread = threading.Thread(target=post)
     thread.start()
@@ -186,6 +177,7 @@ def test_no_display_is_no_screen() -> None:
 def test_an_icon_that_a_tray_host_shows_needs_neither_pystray_nor_what_draws_pictures(bus: str) -> None:
     code = """if True:
         import asyncio, sys, threading
+        from desktop.recorded_clicks import NoClicks
         from desktop.watcher import Watcher
         from tray.desktop.artwork import IconState
         from tray.desktop.icon import choose_icon
@@ -195,7 +187,7 @@ def test_an_icon_that_a_tray_host_shows_needs_neither_pystray_nor_what_draws_pic
         threading.Thread(target=loop.run_forever, daemon=True).start()
         asyncio.run_coroutine_threadsafe(Watcher.start(sys.argv[1]), loop).result(30)
         environment = {"DBUS_SESSION_BUS_ADDRESS": sys.argv[1], "DISPLAY": ":4711"}
-        icon = choose_icon(loop, print, print, trusts=lambda pid: True, environment=environment)
+        icon = choose_icon(loop, NoClicks(), environment=environment)
         pixmaps(IconState.ON)
         print(icon.name, icon.reason, *sys.modules.keys() & {"PIL", "Xlib", "pystray"})
     """

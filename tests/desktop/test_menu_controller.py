@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from counts.file_moves import APPROVAL, FileMoves
 from house import House
 from msgspec.structs import replace
 
+from desktop.recorded_parts import RecordedParts
 from desktop.test_presenter import RECORD, Hall, labels
 from tray.desktop.clicks import PRESSES
 from tray.desktop.menu import (
-    AlertsState,
     AnswerQuestion,
-    ApplyConnection,
     Approve,
     ConnectAll,
     EndSnooze,
+    GoToSession,
     LeaveEntries,
     MenuAgent,
     MenuPreview,
-    MenuQuestion,
     OpenConfiguration,
     OpenPage,
     PauseHooks,
     ProbeAgent,
     PutEntriesBack,
+    QuitTray,
     ResumeHooks,
     ReviewConnection,
     RunDoctor,
@@ -35,98 +35,30 @@ from tray.desktop.menu import (
     SetQuietHours,
     ShowAgents,
     ShowDeferred,
+    ShowIncident,
     ShowReason,
     Snooze,
     StartAtLogin,
     SwitchHook,
 )
-from tray.desktop.menu_services import MenuServices
-from tray.errors import HooktrayError
-
-
-@dataclass
-class Others:
-    """Whoever supplies the rest of the menu; remembers what it is asked for."""
-
-    asked: list[object] = field(default_factory=list)
-    on: bool = False
-
-    def is_on(self) -> bool:
-        return self.on
-
-    def turn(self, on: bool) -> None:
-        if self.asked[-1:] == ["refuse"]:
-            raise HooktrayError("it could not be set", hint="check the permissions there")
-        self.on = on
-
-    # ---- agents
-
-    def rows(self) -> tuple[MenuAgent, ...]:
-        preview = MenuPreview(digest="1a2b", summary="adds 4 entries")
-        return (MenuAgent(agent="shelley", name="Shelley", installed=True, connect=preview),)
-
-    def refresh(self) -> None:
-        self.asked.append("look")
-
-    def review(self, agent: str, *, connect: bool) -> None:
-        self.asked.append(("review", agent, connect))
-
-    def apply(self, agent: str, digest: str) -> str:
-        self.asked.append(("take", agent, digest))
-        return "Shelley is connected"
-
-    def connect_all(self, digests: Collection[str]) -> str:
-        self.asked.append(("take all", *digests))
-        return "Connected: Shelley"
-
-    def probe(self, agent: str) -> None:
-        self.asked.append(("probe", agent))
-
-    def put_back(self, agent: str) -> str:
-        self.asked.append(("put back", agent))
-        return "its entries are back"
-
-    def leave(self, agent: str, digest: str) -> str:
-        self.asked.append(("leave", agent, digest))
-        return "left as it is"
-
-    def show(self) -> None:
-        self.asked.append("agents")
-
-    def decision(self, id: str) -> None:
-        if self.asked[-1:] == ["refuse"]:
-            raise HooktrayError("nothing here can open a browser", hint="install one")
-        self.asked.append(("decision", id))
-
-    def services(self) -> MenuServices:
-        note = self.asked.append
-        return MenuServices(
-            alerts=lambda: AlertsState(snoozable=True, deferred=2),
-            questions=lambda: (MenuQuestion(id="q", agent="shelley", project="vm", subject="bash"),),
-            answer=lambda question, allow: note((question, allow)),
-            snooze=lambda seconds: note(("snooze", seconds)),
-            end_snooze=lambda: note("wake"),
-            set_quiet_hours=lambda on: note(("quiet", on)),
-            show_deferred=lambda: note("held"),
-            login=self,
-            open_configuration=lambda: note("configuration"),
-            open_page=lambda: note("page"),
-            open_decision=self.decision,
-            agents=self,
-            doctor=lambda: note("doctor"),
-        )
+from tray.engine.user_questions import UserQuestion
+from tray.model.decision import Decision, Verdict
+from tray.model.event import Event, EventKind, Tool
 
 
 @pytest.fixture
-def others() -> Others:
-    return Others()
-
-
-@pytest.fixture
-def hall(house: House, others: Others) -> Iterator[Hall]:
-    hall = Hall(house, others.services())
+def hall(house: House) -> Iterator[Hall]:
+    hall = Hall(house)
+    hall.others.page.has_browser = True
+    preview = MenuPreview(digest="1a2b", summary="adds 4 entries")
+    hall.others.agents.found = (MenuAgent(agent="shelley", name="Shelley", installed=True, connect=preview),)
     yield hall
     hall.presenter.close()
+
+
+@pytest.fixture
+def others(hall: Hall) -> RecordedParts:
+    return hall.others
 
 
 def test_a_pause_of_one_session_is_shown_with_its_project_and_ended_by_resume(hall: Hall) -> None:
@@ -190,70 +122,88 @@ def test_a_class_of_alerts_is_turned_off_and_on(hall: Hall) -> None:
         (EndSnooze(), "wake"),
         (SetQuietHours(on=False), ("quiet", False)),
         (ShowDeferred(), "held"),
-        (OpenConfiguration(), "configuration"),
-        (OpenPage(), "page"),
+        (GoToSession("shelley", "s1"), ("go", "shelley", "s1")),
+        (ShowIncident(), "incident"),
+        (OpenPage(), ("page", "")),
+        (OpenPage("questions/q"), ("page", "questions/q")),
         (ShowAgents(), "agents"),
         (ReviewConnection("shelley", connect=True), ("review", "shelley", True)),
         (ProbeAgent("shelley"), ("probe", "shelley")),
         (ConnectAll(("1a2b", "3c4d")), ("take all", "1a2b", "3c4d")),
         (PutEntriesBack("shelley"), ("put back", "shelley")),
         (LeaveEntries("shelley", "1a2b"), ("leave", "shelley", "1a2b")),
-        (RunDoctor(), "doctor"),
+        (QuitTray(), "quit"),
     ],
 )
-def test_what_others_supply_is_asked_of_them(hall: Hall, others: Others, action: object, asked: object) -> None:
+def test_what_others_supply_is_asked_of_them(
+    hall: Hall, others: RecordedParts, action: object, asked: object
+) -> None:
     hall.controller.act(action)  # type: ignore[arg-type]
 
     assert others.asked == [asked]
 
 
-def test_what_was_summed_up_of_an_agent_is_written_by_a_click_and_told(hall: Hall, others: Others) -> None:
+def test_the_doctors_report_is_opened_and_the_calls_that_it_names_count_as_seen(
+    hall: Hall, others: RecordedParts
+) -> None:
+    hall.controller.act(RunDoctor())
+
+    assert others.asked == ["doctor", "acknowledge"]
+    assert others.opener.opened == [Path("doctor.txt")]
+
+
+def test_the_configuration_is_opened(hall: Hall, others: RecordedParts) -> None:
+    hall.controller.act(OpenConfiguration())
+
+    assert others.opener.opened == [hall.house.paths.config]
+
+
+def test_what_was_summed_up_of_an_agent_is_written_by_a_click_and_told(hall: Hall, others: RecordedParts) -> None:
     hall.click("Settings", "Agents", "Shelley", "Connect Shelley", "Connect Shelley")
 
     assert others.asked == [("take", "shelley", "1a2b")]
-    assert hall.told == [("", "Shelley is connected")]
+    assert hall.told == [("", "shelley is connected")]
 
 
-def test_a_fresh_look_at_agents_is_taken_when_the_menu_opens(hall: Hall, others: Others) -> None:
-    hall.presenter.opened()
+def test_a_fresh_look_at_agents_and_sources_is_taken_when_the_menu_opens(hall: Hall, others: RecordedParts) -> None:
+    hall.controller.opened()
 
-    assert others.asked == ["look"]
-
-
-def test_without_agents_their_rows_do_nothing(house: House) -> None:
-    hall = Hall(house)
-
-    hall.controller.act(ApplyConnection("shelley", "1a2b"))
-
-    assert hall.told == []
-    hall.presenter.close()
+    assert others.asked == ["look", "sources"]
 
 
-def test_a_decision_is_shown_on_its_page_and_where_none_can_be_had_in_an_alert(hall: Hall, others: Others) -> None:
+def test_a_decision_is_shown_on_its_page_and_where_none_can_be_had_in_an_alert(
+    hall: Hall, others: RecordedParts
+) -> None:
     hall.presenter.recent.appendleft(replace(RECORD, id="d1", reason="guard: no"))
 
     hall.controller.act(ShowReason("d1"))
     shown, told = list(others.asked), list(hall.told)
-    others.asked.append("refuse")
+    others.page.has_browser = False
     hall.controller.act(ShowReason("d1"))
 
-    assert (shown, told) == ([("decision", "d1")], [])
+    assert (shown, told) == ([("page", "d1")], [])
     assert [text for _, text in hall.told] == ["End of turn · guard: no"]
 
 
-def test_an_open_question_draws_attention(hall: Hall) -> None:
+def test_an_open_question_draws_attention(hall: Hall, others: RecordedParts) -> None:
+    event = Event(
+        id="e" * 32, agent="shelley", name="permission", kind=EventKind.PERMISSION_REQUEST, session="s", cwd="/w/vm",
+        tool=Tool(name="bash", input={}),
+    )  # fmt: skip
+    others.alerts.open_questions = (UserQuestion(id="q", event=event, decision=Decision(verdict=Verdict.ASK)),)
+
     hall.presenter.show()
 
     assert hall.icon.shown[0].state.value == "waiting"
     assert labels(hall.rows("Needs you (1)")) == ["bash · shelley · vm"]
 
 
-def test_start_at_login_is_said_when_it_is_so_and_refused_with_its_cure(hall: Hall, others: Others) -> None:
+def test_start_at_login_is_said_when_it_is_so_and_refused_with_its_cure(hall: Hall, others: RecordedParts) -> None:
     hall.controller.act(StartAtLogin(True))
-    others.asked.append("refuse")
+    others.login.refuses = True
     hall.controller.act(StartAtLogin(False))
 
-    assert others.on
+    assert others.login.on
     assert hall.told == [
         ("", "Hooktray starts when you log in"),
         ("it could not be set", "check the permissions there"),

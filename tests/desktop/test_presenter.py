@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from house import House
 
 from desktop.menu_parts import PENDING
+from desktop.recorded_parts import RecordedParts
 from tray.desktop.artwork import IconState
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.menu import Item, MenuRequest, MenuState, menu
 from tray.desktop.menu_controller import MenuController
-from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter, look
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
@@ -30,33 +29,22 @@ RECORD = Record(
 class Hall:
     """A house whose menu can be read and clicked; keeps what it announces and opens."""
 
-    def __init__(self, house: House, services: MenuServices | None = None) -> None:
+    def __init__(self, house: House) -> None:
         self.house = house
-        self.told: list[tuple[str, str]] = []
-        self.opened: list[Path] = []
+        self.others = RecordedParts(house)
+        self.told, self.opened = self.others.messages.told, self.others.opener.opened
         self.icon = HeadlessIcon("")
         controls = house.controls()
-        self.presenter = Presenter(
-            controls=controls,
-            catalog=house.catalog,
-            recent=(),
-            post=self.at_once,
-            services=services or MenuServices(),
-        )
+        self.presenter = Presenter(controls=controls, catalog=house.catalog, recent=(), parts=self.others.parts)
         self.controller = MenuController(
             presenter=self.presenter,
             controls=controls,
             catalog=house.catalog,
             copies=house.stores.copies,
-            reviews=house.paths.state / "reviews",
-            inform=lambda title, text: self.told.append((title, text)),
-            open_file=self.opened.append,
-            services=services or MenuServices(),
+            paths=house.paths,
+            parts=self.others.parts,
         )
         self.presenter.attach(self.icon)
-
-    def at_once(self, work: Callable[[], None]) -> None:
-        work()
 
     def rows(self, *path: str) -> tuple[Item, ...]:
         """What stands in the menu, below rows that begin with these words."""

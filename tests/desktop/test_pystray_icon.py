@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from desktop.recorded_clicks import NoClicks, RecordedClicks
 from tray.desktop.artwork import IconState
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.icon import show_balloon
 from tray.desktop.mainloop import MainLoop
-from tray.desktop.menu import Action, MenuState, OpenPage, QuitTray, ToggleSwitch, menu
+from tray.desktop.menu import MenuState, OpenPage, QuitTray, ToggleSwitch, menu
 from tray.desktop.pystray_icon import TOOLTIP_LIMIT, PystrayIcon, truncate
 
 DEADLINE = 60.0
@@ -131,13 +132,13 @@ class Mac(Library):
 
 
 @pytest.fixture
-def acted() -> list[tuple[Action, int]]:
-    return []
+def clicks() -> RecordedClicks:
+    return RecordedClicks()
 
 
 @pytest.fixture
-def windows(acted: list[tuple[Action, int]]) -> Iterator[PystrayIcon]:
-    icon = PystrayIcon(Windows(), lambda action: acted.append((action, threading.get_ident())), "win32")
+def windows(clicks: RecordedClicks) -> Iterator[PystrayIcon]:
+    icon = PystrayIcon(Windows(), clicks, "win32")
     main = threading.Thread(target=icon.run)
     main.start()
     yield icon
@@ -153,11 +154,9 @@ def drawn(icon: PystrayIcon) -> Any:
     return icon._icon
 
 
-def test_on_macos_whatever_touches_the_screen_is_on_the_main_thread(acted: list[tuple[Action, int]]) -> None:
+def test_on_macos_whatever_touches_the_screen_is_on_the_main_thread(clicks: RecordedClicks) -> None:
     library = Mac()
-    icon = PystrayIcon(
-        library, lambda action: acted.append((action, threading.get_ident())), "darwin", library.main.post
-    )
+    icon = PystrayIcon(library, clicks, "darwin", library.main)
     library_icon: Any = icon._icon
     elsewhere = threading.Thread(target=lambda: icon.show(IconState.OFF, "off", menu(MenuState(now=0.0))))
 
@@ -165,22 +164,22 @@ def test_on_macos_whatever_touches_the_screen_is_on_the_main_thread(acted: list[
         assert icon._ready.wait(DEADLINE)
         elsewhere.start()
         elsewhere.join(DEADLINE)
-        icon.post(lambda: library_icon.menu[2].action(library_icon, None))
-        icon.post(icon.stop)
+        icon.main.post(lambda: library_icon.menu[2].action(library_icon, None))
+        icon.main.post(icon.stop)
 
     threading.Thread(target=then).start()
     icon.run()
 
     assert {name for name, _, _ in library_icon._calls} == {"visible", "icon", "title", "menu"}
     assert {thread for _, _, thread in library_icon._calls} == {threading.get_ident()}
-    assert acted == [(ToggleSwitch(), threading.get_ident())]
+    assert (clicks.acted, clicks.threads) == ([ToggleSwitch()], [threading.get_ident()])
 
 
 def test_on_macos_each_picture_is_a_template() -> None:
     library = Mac()
-    icon = PystrayIcon(library, lambda action: None, "darwin", library.main.post)
+    icon = PystrayIcon(library, NoClicks(), "darwin", library.main)
 
-    icon.post(lambda: icon._appear(icon._icon))
+    icon.main.post(icon._appear)
     icon.show(IconState.PAUSED, "paused", ())
     icon.stop()
     library.main.run()
@@ -190,33 +189,33 @@ def test_on_macos_each_picture_is_a_template() -> None:
 
 
 def test_on_windows_clicks_come_to_the_main_thread_and_ampersands_are_shown(
-    windows: PystrayIcon, acted: list[tuple[Action, int]]
+    windows: PystrayIcon, clicks: RecordedClicks
 ) -> None:
     windows.show(IconState.ON, "R&D", menu(MenuState(now=0.0, running="R&D")))
 
     icon = drawn(windows)
     next(row for row in reversed(icon.menu) if row != Menu.SEPARATOR and row.visible).action(icon, None)
     done = threading.Event()
-    windows.post(done.set)
+    windows.main.post(done.set)
 
     assert done.wait(DEADLINE)
     assert icon.menu[0].text == "R&&D"
     assert icon.title == "R&D"
-    assert [action for action, _ in acted] == [QuitTray()]
-    assert acted[0][1] not in {thread for _, _, thread in icon._calls}
+    assert clicks.acted == [QuitTray()]
+    assert clicks.threads[0] not in {thread for _, _, thread in icon._calls}
 
 
-def test_the_left_button_on_windows_opens_the_page(windows: PystrayIcon, acted: list[tuple[Action, int]]) -> None:
+def test_the_left_button_on_windows_opens_the_page(windows: PystrayIcon, clicks: RecordedClicks) -> None:
     windows.show(IconState.ON, "", menu(MenuState(now=0.0)))
 
     (row,) = (row for row in drawn(windows).menu if row != Menu.SEPARATOR and row.default)
     row.action(windows._icon, None)
     done = threading.Event()
-    windows.post(done.set)
+    windows.main.post(done.set)
 
     assert done.wait(DEADLINE)
     assert not row.visible
-    assert [action for action, _ in acted] == [OpenPage()]
+    assert clicks.acted == [OpenPage()]
 
 
 def test_a_menu_that_is_open_on_windows_is_replaced_once_it_is_closed(windows: PystrayIcon) -> None:
@@ -292,7 +291,7 @@ def test_an_icon_that_fails_at_its_end_ends_all_the_same(
     problem: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    icon = PystrayIcon(Broken(problem), lambda action: None, "linux")
+    icon = PystrayIcon(Broken(problem), NoClicks(), "linux")
     main = threading.Thread(target=icon.run)
     main.start()
     icon.stop()

@@ -22,6 +22,7 @@ from desktop.stage import DEADLINE, MENU, Stage, wait
 from desktop.watcher import WATCHER, Watcher, plain
 from tray.desktop.artwork import IconState
 from tray.desktop.menu import Item, MenuState, PartialPause, QuitTray, ToggleSwitch, menu
+from tray.desktop.sni import SniIcon
 
 STATE = MenuState(now=0.0)
 
@@ -82,16 +83,16 @@ def test_the_host_reads_the_menu_as_it_is(stage: Stage, host: Watcher) -> None:
 def test_a_click_of_the_host_reaches_the_tray(stage: Stage, host: Watcher) -> None:
     error = stage.do(host.click(stage.item, number(stage, host, "Hooks enabled")))
 
-    wait(lambda: stage.acted, "the click arrives")
+    wait(lambda: stage.clicks.acted, "the click arrives")
     assert error == ""
-    assert stage.acted == [ToggleSwitch()]
+    assert stage.clicks.acted == [ToggleSwitch()]
 
 
 def test_a_click_in_a_group_reaches_the_tray_and_unknown_rows_are_named(stage: Stage, host: Watcher) -> None:
     unknown = stage.do(host.click_all(stage.item, [number(stage, host, "Quit"), 4711]))
 
-    wait(lambda: stage.acted, "the click arrives")
-    assert stage.acted == [QuitTray()]
+    wait(lambda: stage.clicks.acted, "the click arrives")
+    assert stage.clicks.acted == [QuitTray()]
     assert unknown == [4711]
 
 
@@ -106,21 +107,21 @@ def test_a_click_of_a_foreign_process_is_refused(
 
     stage.flush()
     assert error == "org.freedesktop.DBus.Error.AccessDenied"
-    assert stage.acted == []
+    assert stage.clicks.acted == []
     assert stage.icon.rejected == 1
-    assert [one[1:] for one in stage.rejected] == [(False, (ToggleSwitch(),))]
+    assert [one[1:] for one in stage.clicks.rejected] == [(False, (ToggleSwitch(),))]
     assert "refused a click" in caplog.text
 
 
 def test_a_host_that_is_not_trusted_cannot_click(stage: Stage, host: Watcher) -> None:
-    stage.trusts = lambda pid: False
+    stage.clicks.trusted = ()
 
     error = stage.do(host.click(stage.item, number(stage, host, "Hooks enabled")))
 
     stage.flush()
     assert error == "org.freedesktop.DBus.Error.AccessDenied"
-    assert stage.acted == []
-    assert stage.rejected == [(os.getpid(), True, (ToggleSwitch(),))], "which the passphrase may confirm"
+    assert stage.clicks.acted == []
+    assert stage.clicks.rejected == [(os.getpid(), True, (ToggleSwitch(),))], "which the passphrase may confirm"
 
 
 EVIL = "org.kde.StatusNotifierHost-evil"
@@ -129,34 +130,31 @@ EVIL = "org.kde.StatusNotifierHost-evil"
 def test_a_foreign_process_that_calls_itself_a_host_is_refused_when_it_is_not_trusted(
     stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture
 ) -> None:
-    judged: list[int] = []
-
-    def trusts(pid: int) -> bool:
-        judged.append(pid)
-        return pid == os.getpid()
-
-    stage.trusts = trusts
+    stage.clicks.trusted = (os.getpid(),)
 
     error = stage.foreign_click(number(stage, host, "Hooks enabled"), own=EVIL)
 
     stage.flush()
     assert error == "org.freedesktop.DBus.Error.AccessDenied"
-    assert (stage.acted, stage.icon.rejected) == ([], 1)
-    assert os.getpid() not in judged
-    assert f"refused a click on the menu from process {judged[0]}, which calls itself a tray host" in caplog.text
+    assert (stage.clicks.acted, stage.icon.rejected) == ([], 1)
+    assert os.getpid() not in stage.clicks.judged
+    assert (
+        f"refused a click on the menu from process {stage.clicks.judged[0]}, which calls itself a tray host"
+        in caplog.text
+    )
 
 
 def test_the_name_alone_makes_a_host_so_trust_must_be_the_judge(stage: Stage, host: Watcher) -> None:
     assert stage.foreign_click(number(stage, host, "Hooks enabled"), own=EVIL) == "None"
 
-    wait(lambda: stage.acted == [ToggleSwitch()], "the click arrives")
+    wait(lambda: stage.clicks.acted == [ToggleSwitch()], "the click arrives")
 
 
 def test_a_host_without_the_watchers_name_can_click_under_its_own(stage: Stage, host: Watcher) -> None:
     stage.do(host.rename(WATCHER, f"org.kde.StatusNotifierHost-{os.getpid()}"))
 
     assert stage.do(host.click(stage.item, number(stage, host, "Hooks enabled"))) == ""
-    wait(lambda: stage.acted, "the click arrives")
+    wait(lambda: stage.clicks.acted, "the click arrives")
 
 
 def test_who_is_no_host_any_more_cannot_click(stage: Stage, host: Watcher) -> None:
@@ -165,15 +163,15 @@ def test_who_is_no_host_any_more_cannot_click(stage: Stage, host: Watcher) -> No
 
     assert stage.do(host.click(stage.item, row)) == "org.freedesktop.DBus.Error.AccessDenied"
     stage.flush()
-    assert stage.acted == []
+    assert stage.clicks.acted == []
 
 
 def test_opening_the_menu_asks_for_fresh_rows(stage: Stage, host: Watcher) -> None:
     stage.do(host.about_to_show(stage.item))
-    wait(lambda: stage.openings == 1, "the tray hears of it")
+    wait(lambda: stage.clicks.openings == 1, "the tray hears of it")
 
     stage.do(host.event(stage.item, 0, "opened"))
-    wait(lambda: stage.openings == 2, "the tray hears of it")
+    wait(lambda: stage.clicks.openings == 2, "the tray hears of it")
 
 
 def test_an_open_menu_is_told_of_labels_and_marks_without_a_new_layout(stage: Stage, host: Watcher) -> None:
@@ -326,7 +324,7 @@ def test_the_icon_returns_to_a_bus_that_died_and_is_there_again(
     marks = {row[1].get("label"): row[1].get("toggle-state") for row in stage.do(again.rows(stage.item))}
     assert marks["Hooks enabled"] == 0
     assert stage.do(again.click(stage.item, number(stage, again, "Hooks enabled"))) == ""
-    wait(lambda: stage.acted == [ToggleSwitch()], "its clicks are heard")
+    wait(lambda: stage.clicks.acted == [ToggleSwitch()], "its clicks are heard")
     assert len(again.registered) == 1
 
 
@@ -432,18 +430,28 @@ def test_an_icon_that_the_host_has_lost_is_registered_again(stage: Stage, host: 
     assert len(host.registered) == 2
 
 
+class RecordedHosts:
+    """Stand-in for what is called when a host comes or goes: remembers whether one was there."""
+
+    def __init__(self, icon: SniIcon) -> None:
+        self._icon = icon
+        self.seen: list[bool] = []
+
+    def host_changed(self) -> None:
+        self.seen.append(self._icon.present)
+
+
 def test_the_icon_is_not_visible_while_nothing_draws_it(stage: Stage, host: Watcher) -> None:
-    hosts: list[bool] = []
-    stage.icon.on_host_change = hosts.append
+    hosts = stage.icon.host_observer = RecordedHosts(stage.icon)
     wait(lambda: stage.icon.visible, "the host lists it")
 
     stage.do(host.set_host(False))
-    wait(lambda: not stage.icon.visible, "the tray sees that no host is there")
+    wait(lambda: hosts.seen == [False] and not stage.icon.visible, "the tray sees that no host is there")
     stage.do(host.set_host(True))
     wait(lambda: stage.icon.visible, "a host is back")
 
     stage.flush()
-    assert hosts == [False, True]
+    assert hosts.seen == [False, True]
     assert len(host.registered) == 1
 
 

@@ -9,15 +9,15 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from desktop.recorded_parts import RecordedParts
 from house import House
+from msgspec.structs import replace
 from user_controls import Announced
 
 from tray.app.web import LiveReplays, choices, choose, offers
 from tray.approvals.callers.click_check import ClickRejection
-from tray.desktop.menu import AlertsState
 from tray.desktop.menu.state import MenuAgent
 from tray.desktop.menu_controller import MenuController
-from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
 from tray.engine.user_questions import UserQuestion, UserQuestions
 from tray.event_loop import LoopThread
@@ -121,7 +121,6 @@ class Site:
         self.finding: ClickRejection | None = None
         self.findings: dict[int, ClickRejection] = {}  # of single processes
         self.opened = OpenedFiles()
-        self.snoozed: list[float | None] = []
         self.connected: dict[str, AgentConnection] = {}
         self.agents = RecordingAgents()
         self.sessions: tuple[Session, ...] = ()
@@ -130,15 +129,13 @@ class Site:
         self.loop = LoopThread()
         self.announced = Announced()
         self.controls = house.controls(self.announced)
-        self.alerts = AlertsState(snoozable=True)
-        menu_services = MenuServices(alerts=lambda: self.alerts, snooze=self.snoozed.append, agents=self.agents)
-        self.presenter = Presenter(
-            controls=self.controls, catalog=house.catalog, recent=(), post=lambda do: do(), services=menu_services
-        )
+        others = RecordedParts(house)
+        self.alerts, self.asked = others.alerts, others.asked
+        menu_parts = replace(others.parts, agents=self.agents, opener=self.opened)
+        self.presenter = Presenter(controls=self.controls, catalog=house.catalog, recent=(), parts=menu_parts)
         self.menu = MenuController(
             presenter=self.presenter, controls=self.controls, catalog=house.catalog, copies=house.stores.copies,
-            reviews=house.paths.state / "reviews", inform=lambda *said: None, open_file=self.opened.append,
-            services=menu_services,
+            paths=house.paths, parts=menu_parts,
         )  # fmt: skip
         parts = PageParts(
             stores=house.stores, catalog=house.catalog, controls=self.controls, clicks=self, menu=self, board=self,

@@ -18,7 +18,7 @@ from web.site import ROW, Site, status
 from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS
 from tray.approvals.review import hook_id
-from tray.desktop.menu.state import AlertsState, MenuAgent, MenuPreview
+from tray.desktop.menu.state import MenuAgent, MenuPreview
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
 from tray.web.parts import AgentConnection
@@ -209,14 +209,14 @@ def test_the_settings_are_those_of_the_menu_and_stay_where_they_are(site: Site, 
     page.wait("[...document.querySelectorAll('.tick')].find((one) => one.innerText.includes('Turn ended'))"
               ".getAttribute('aria-checked') === 'false'")  # fmt: skip
     page.click("button", "1 hour")
-    wait(lambda: site.snoozed == [3600.0], what="alerts are snoozed")
+    wait(lambda: ("snooze", 3600.0) in site.asked, what="alerts are snoozed")
 
     assert site.controls.state.muted_classes == {"turn_end"}
     assert page.run("window.before")
 
 
 def test_a_sound_pack_is_named_with_its_licence(site: Site, page: Page) -> None:
-    site.alerts = AlertsState(sound_pack="Orc <b>Peon</b> 1.0.0 by somebody, licence: CC-BY-NC-4.0")
+    site.alerts.sound_pack = "Orc <b>Peon</b> 1.0.0 by somebody, licence: CC-BY-NC-4.0"
 
     page.go(address(site, "/switch"))
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import faulthandler
 import gc
-import os
-from functools import partial
 
 from tray.app.core import TrayCore
-from tray.app.desktop import DesktopPorts, build_desktop
+from tray.app.desktop import build_desktop
 from tray.app.live_facts import LiveFacts
 from tray.app.shutdown import CLOSE_TIMEOUT
 from tray.app.source_refresh import RefreshSchedule, SourceRefresh
@@ -19,7 +17,6 @@ from tray.approvals.passphrase import Passphrase
 from tray.desktop.alert_controller import AlertController, AlertSettings
 from tray.desktop.confirmed_clicks import ConfirmedClicks
 from tray.desktop.icon import Icon, choose_icon
-from tray.desktop.menu import Action
 from tray.desktop.opener import Opener
 from tray.doctor.agents import failed_agents
 from tray.doctor.live import LiveDoctor, runtime_health
@@ -85,9 +82,7 @@ class App:
         self._make_icon(headless=headless)
 
     def _make_page(self) -> None:
-        self._confirmed_clicks = ConfirmedClicks(
-            self._click_trust, self._controls, post=self._work.post, inform=self._alerts.inform, act=self._act
-        )
+        self._confirmed_clicks = ConfirmedClicks(self._click_trust, self._controls, self._alerts, self._work)
         self._page_menu = PageMenu(self._core, self._refresh)
         parts = PageParts(
             stores=self._stores,
@@ -206,10 +201,17 @@ class App:
             self._core,
             self._controls,
             self._alert_controller,
-            self._desktop_ports(),
-            entries=self._connections.entries,
+            sessions=self._sessions,
+            focus=self._session_focus,
+            doctor=self._doctor,
+            audit=self._audit,
+            lost_state=self._lost_state,
+            connections=self._connections,
+            page=self._page,
             opener=self._opener,
+            sources=self._refresh,
         )
+        self._confirmed_clicks.menu = self._menu_controller
         self._first_start = welcome.FirstStart(
             self._paths,
             agents_menu,
@@ -230,34 +232,9 @@ class App:
         )
         self._page_menu.presenter, self._page_menu.controller = self._presenter, self._menu_controller
         self._alert_controller.menu, self._alert_controller.presenter = self._menu_controller, self._presenter
-        self._presenter.pause_ended = self._refresh.request  # the relay's guards count again
-
-    def _desktop_ports(self) -> DesktopPorts:
-        return DesktopPorts(
-            post=self._work.post,
-            spawn=self._workers.spawn,
-            open_file=self._opener.open,
-            open_page=self._page.open,
-            failing_hooks=lambda: len(self._failing_hooks()),
-            unjudged=partial(getattr, self._audit, "unseen"),
-            run_doctor=lambda: self._workers.spawn(self._run_doctor),
-            incident=self._incident_brief,
-            show_incident=self._lost_state.show,
-            quit=self._core.quit_by_person,
-            sessions=lambda: self._sessions.sessions,
-            go_to_session=self._session_focus.go,
-        )
 
     def _make_icon(self, *, headless: bool) -> None:
-        self._icon: Icon = choose_icon(
-            self._loop.loop,
-            self._act,
-            self._opened,
-            headless=headless,
-            environment=os.environ,
-            trusts=self._click_trust.is_trusted_host,
-            rejected=self._confirmed_clicks.menu_rejected,
-        )
+        self._icon: Icon = choose_icon(self._loop.loop, self._confirmed_clicks, headless=headless)
         self._alert_controller.icon = self._icon
         if self._icon.reason:
             echo(self._icon.reason)
@@ -345,30 +322,13 @@ class App:
         echo(reason)
         self._icon.stop()
 
-    def _incident_brief(self) -> str:
-        incident = self._lost_state.incident
-        return incident.headline if incident else self._connections.problem
-
-    def _run_doctor(self) -> None:
-        path = self._doctor.report()
-        self._work.post(lambda: self._opener.open(path))
-        self._work.post(self._audit.acknowledge)
-        self._work.post(self._presenter.show)
-
     def request_refresh(self) -> None:
         self._refresh.throttled.request()
-
-    def _opened(self) -> None:
-        self._presenter.opened()
-        self._refresh.request()
 
     @property
     def icon_name(self) -> str:
         """Which icon is on the screen now; "" when none is."""
         return self._icon.name if self._icon.visible else ""
-
-    def _act(self, action: Action) -> None:
-        self._work.post(lambda: self._menu_controller.act(action))
 
     def _failing_hooks(self) -> frozenset[str]:
         return self._doctor.failing_hooks(self._alert_controller.failing_hooks)

@@ -1,15 +1,18 @@
-"""Counts clicks through unknown panels and browsers after the passphrase, until these programs end."""
+"""Takes the clicks of icon and browser. Those through unknown panels and browsers count after the passphrase."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol
 
 from tray.approvals.callers.caller_facts import read_process
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.callers.person import Proof, process_label
 from tray.approvals.controls import Controls
+from tray.clock import Clock
 from tray.desktop.menu import (
     Action,
     OpenPage,
@@ -21,7 +24,9 @@ from tray.desktop.menu import (
     ShowReason,
     ToggleSwitch,
 )
+from tray.desktop.menu_parts import MenuMessages
 from tray.language import phrase, say
+from tray.threads import Queue
 
 CLICKS = "clicks"  # the word for them in `hooktray approve`
 QUIET_SECONDS = 60.0  # between two notifications about clicks that did nothing: any program can click
@@ -33,38 +38,51 @@ OTHER_WAYS = phrase("Use the page, or your passphrase at a terminal")
 START_AGAIN = phrase("Start it again outside of the agent, or use the page")
 
 
+class ClickedMenu(Protocol):
+    """What this needs of MenuController, on the thread of the queue."""
+
+    def act(self, action: Action) -> None: ...
+    def opened(self) -> None: ...
+
+
 class ConfirmedClicks:
-    """Confirms clicks on the thread of the menu, to which `post` leads."""
+    """Takes clicks from any thread, and hands them to the menu on the thread of the queue.
+
+    A program whose click the user has confirmed may click until it ends.
+    `menu` is set before the queue runs anything.
+    """
+
+    menu: ClickedMenu
 
     def __init__(
-        self,
-        trust: ClickTrust,
-        controls: Controls,
-        *,
-        post: Callable[[Callable[[], None]], None],
-        inform: Callable[[str, str], None],
-        act: Callable[[Action], None],
-        clock: Callable[[], float] = time.monotonic,
+        self, trust: ClickTrust, controls: Controls, messages: MenuMessages, queue: Queue, clock: Clock = time
     ) -> None:
         self._trust = trust
         self._controls = controls
-        self._post = post
-        self._inform = inform
-        self._act = act
+        self._messages = messages
+        self._queue = queue
         self._clock = clock
         self._waiting: dict[int, Callable[[], None]] = {}  # by process: what was clicked last
         self._quiet_until = 0.0
 
-    def menu_rejected(self, pid: int, is_host: bool, actions: Sequence[Action]) -> None:
-        """Handle a click in the menu that did not count. Any thread may call this."""
-        self._post(lambda: self._clicked(pid, is_host, actions))
+    def act(self, action: Action) -> None:
+        """Do what was clicked."""
+        self._queue.post(partial(self.menu.act, action))
 
-    def button_rejected(self, pid: int, work: Callable[[], None]) -> None:
-        """Handle a click on a notification that did not count. Any thread may call this."""
-        self._post(lambda: self._request(pid, work))
+    def opened(self) -> None:
+        """The menu is about to be shown."""
+        self._queue.post(self.menu.opened)
 
     def is_trusted_host(self, pid: int) -> bool:
         return self._trust.is_trusted_host(pid)
+
+    def menu_rejected(self, pid: int, is_host: bool, actions: Sequence[Action]) -> None:
+        """Handle a click in the menu that did not count."""
+        self._queue.post(partial(self._clicked, pid, is_host, actions))
+
+    def button_rejected(self, pid: int, work: Callable[[], None]) -> None:
+        """Handle a click on a notification that did not count."""
+        self._queue.post(partial(self._request, pid, work))
 
     def browser_objection(self, pid: int) -> ClickRejection | None:
         return self._trust.browser_objection(pid)
@@ -91,11 +109,11 @@ class ConfirmedClicks:
         if found is None or found.proof is not Proof.REFUSED:
             self._act_on(harmless)
         if left:
-            self._request(pid, lambda: self._act_on(left))
+            self._request(pid, partial(self._act_on, left))
 
     def _act_on(self, actions: Sequence[Action]) -> None:
         for one in actions:
-            self._act(one)
+            self.menu.act(one)
 
     def _is_harmless(self, action: Action) -> bool:
         """True for what only shows something or switches on. The menu has one row for on and off."""
@@ -120,16 +138,16 @@ class ConfirmedClicks:
             self._waiting[pid] = work
             who = process_label(one)
             summary = say("Count the clicks in {who} until it ends", who=who)
-            self._controls.add_request(summary, who, lambda: self._confirm(pid), word=CLICKS)
+            self._controls.add_request(summary, who, partial(self._confirm, pid), word=CLICKS)
             self._tell(say("Your click waits: {why}", why=why), say(HOW_TO_CONFIRM))
 
     def _confirm(self, pid: int) -> None:
         self._trust.confirm(pid)
         if work := self._waiting.pop(pid, None):
-            self._post(work)
+            self._queue.post(work)
 
     def _tell(self, title: str, text: str) -> None:
-        now = self._clock()
+        now = self._clock.monotonic()
         if now >= self._quiet_until:
             self._quiet_until = now + QUIET_SECONDS
-            self._inform(title, text)
+            self._messages.inform(title, text)

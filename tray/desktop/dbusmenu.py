@@ -3,7 +3,6 @@
 # dbus-fast reads the annotations of this module as D-Bus signatures, so they must not be postponed to strings.
 
 import asyncio
-from collections.abc import Callable
 from itertools import count
 from typing import Annotated
 
@@ -12,7 +11,9 @@ from dbus_fast.annotations import DBusBool, DBusInt32, DBusSignature, DBusStr, D
 from dbus_fast.errors import DBusError
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
+from tray.desktop.clicks import IconClicks
 from tray.desktop.menu_table import ROOT, MenuChange, MenuTable, Property
+from tray.threads import Queue
 
 MENU = "com.canonical.dbusmenu"
 READ = PropertyAccess.READ
@@ -28,13 +29,17 @@ Events = Annotated[list[tuple[int, str, Variant, int]], DBusSignature("a(isvu)")
 class Menu(ServiceInterface):
     """Publishes a table of rows, and signals every change to a host that has the menu open."""
 
-    def __init__(self, opened: Callable[[], None]) -> None:
+    def __init__(self, main: Queue, clicks: IconClicks) -> None:
+        """`main` is that of the main thread, on which `clicks` gets to know that the menu opens."""
         super().__init__(MENU)
         self.table = MenuTable()
-        self.opened = opened
+        self._main, self._clicks = main, clicks
         self._revisions = count(2)
         self._revision = 1
         self._announced: set[int] = set()  # rows whose menu the host was told to read
+
+    def opened(self) -> None:
+        self._main.post(self._clicks.opened)
 
     def publish(self, change: MenuChange) -> None:
         """Rows that changed are repainted in place; only parents whose children changed are read again."""

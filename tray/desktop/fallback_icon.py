@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Protocol
 
 from tray.desktop.artwork import IconState
+from tray.desktop.clicks import IconClicks
+from tray.desktop.headless import HeadlessIcon
+from tray.desktop.linux import query_screen
 from tray.desktop.menu import Item
+from tray.desktop.pystray_icon import pystray_icon
 
 View = tuple[IconState, str, tuple[Item, ...]]
 
 
 class BusIcon(Protocol):
-    """What this needs of SniIcon; `on_host_change` is called on the main thread when a host comes or goes."""
-
-    on_host_change: Callable[[bool], None]
+    """What this needs of SniIcon."""
 
     @property
     def reason(self) -> str: ...
@@ -23,7 +25,6 @@ class BusIcon(Protocol):
     @property
     def visible(self) -> bool: ...
     def run(self) -> None: ...
-    def post(self, fn: Callable[[], None]) -> None: ...
     def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None: ...
     def stop(self) -> None: ...
 
@@ -41,11 +42,10 @@ class LegacyIcon(Protocol):
 
 
 class FallbackIcon:
-    """Used like any other icon; chooses by itself which of the two is shown."""
+    """Used like any other icon; shows one of the two, by what SniIcon reports of tray hosts."""
 
-    def __init__(self, bus: BusIcon, legacy: Callable[[], LegacyIcon | None]) -> None:
-        self._bus, self._make_legacy = bus, legacy
-        bus.on_host_change = self._on_host_change
+    def __init__(self, bus: BusIcon, clicks: IconClicks, environment: Mapping[str, str]) -> None:
+        self._bus, self._clicks, self._environment = bus, clicks, environment
         self._legacy: LegacyIcon | None = None
         self._last: View | None = None
         self._stopped = False
@@ -64,19 +64,21 @@ class FallbackIcon:
 
     def fall_back(self) -> None:
         """Show the icon in the XEmbed tray, where there is one."""
-        self._legacy = self._make_legacy()
+        self._legacy = self.make_legacy()
         if self._legacy is None:
             return
         self._legacy.begin()
         if self._last is not None:
             self._legacy.show(*self._last)
 
+    def make_legacy(self) -> LegacyIcon | None:
+        """Returns an icon in the XEmbed tray that is there now; None without such a tray."""
+        icon = pystray_icon(self._clicks) if query_screen(self._environment).xembed else None
+        return None if isinstance(icon, HeadlessIcon) else icon
+
     def run(self) -> None:
         self._bus.run()
         self._leave()
-
-    def post(self, fn: Callable[[], None]) -> None:
-        self._bus.post(fn)
 
     def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
         self._last = state, tooltip, items
@@ -88,7 +90,7 @@ class FallbackIcon:
         self._stopped = True
         self._bus.stop()
 
-    def _on_host_change(self, present: bool) -> None:
+    def host_changed(self) -> None:
         """The bus first; the XEmbed tray only while the bus has no host."""
         if self._bus.present:
             self._leave()

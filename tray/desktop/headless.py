@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 
 from tray.desktop.artwork import IconState
@@ -26,17 +24,14 @@ class HeadlessIcon:
     def __init__(self, reason: str) -> None:
         self.reason = reason
         self.shown: list[IconView] = []
-        self._loop = MainLoop()
+        self.main = MainLoop()
 
     def run(self) -> None:
-        self._loop.run()
-
-    def post(self, fn: Callable[[], None]) -> None:
-        self._loop.post(fn)
+        self.main.run()
 
     def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
         """Only the last one is kept: a tray may be headless for months."""
         self.shown[:] = [IconView(state, tooltip, items)]
 
     def stop(self) -> None:
-        self._loop.stop()
+        self.main.stop()

@@ -1,4 +1,4 @@
-"""The one interface to the icon, and the choice among its back ends. Only here is pystray imported.
+"""The one interface to the icon, and the choice among its back ends.
 
 On Linux our own StatusNotifierItem comes first, whenever the session bus answers. While it has no tray host and an
 XEmbed tray is on the screen, pystray shows the icon in that one, and leaves it when a host comes. Without a bus,
@@ -12,15 +12,16 @@ import asyncio
 import enum
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 from tray.desktop.artwork import IconState
+from tray.desktop.clicks import IconClicks
 from tray.desktop.fallback_icon import FallbackIcon
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.linux import XScreen, query_screen, session_bus
-from tray.desktop.menu import Action, Item
-from tray.desktop.pystray_icon import PystrayIcon
+from tray.desktop.menu import Item
+from tray.desktop.pystray_icon import PystrayIcon, pystray_icon
 
 NO_DISPLAY = "no display and no D-Bus session: running headless"
 NO_TRAY = "no tray on this display and no D-Bus session: running headless"
@@ -39,7 +40,6 @@ class Icon(Protocol):
     @property
     def visible(self) -> bool: ...
     def run(self) -> None: ...
-    def post(self, fn: Callable[[], None]) -> None: ...
     def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None: ...
     def stop(self) -> None: ...
 
@@ -59,56 +59,41 @@ def choose_backend(*, bus: bool, screen: XScreen) -> IconBackend:
 
 def choose_icon(
     loop: asyncio.AbstractEventLoop | None,
-    act: Callable[[Action], None],
-    opened: Callable[[], None],
+    clicks: IconClicks,
     *,
-    trusts: Callable[[int], bool],
-    rejected: Callable[[int, bool, Sequence[Action]], None] = lambda pid, is_host, actions: None,
     headless: bool = False,
     environment: Mapping[str, str] = os.environ,
 ) -> Icon:
-    """The icon for this desktop. `act` and `opened` are called on the thread that calls `run`.
-
-    `loop` runs in another thread. `trusts` decides last whether the process of a tray host may click. It has
-    no default, because any process of the user can call itself a tray host. `rejected` gets what it did not trust:
-    the process, whether it calls itself a tray host, and what was clicked.
-    """
+    """The icon for this desktop. `loop` runs in another thread than the icon."""
     if headless:
         return HeadlessIcon("headless, as asked for")
     if sys.platform in {"darwin", "win32"}:
-        return _pystray(act)
-    return _on_linux(loop, act, opened, environment, trusts, rejected)
+        return pystray_icon(clicks)
+    return _on_linux(loop, clicks, environment)
 
 
-def _on_linux(
-    loop: asyncio.AbstractEventLoop | None,
-    act: Callable[[Action], None],
-    opened: Callable[[], None],
-    environment: Mapping[str, str],
-    trusts: Callable[[int], bool],
-    rejected: Callable[[int, bool, Sequence[Action]], None],
-) -> Icon:
+def _on_linux(loop: asyncio.AbstractEventLoop | None, clicks: IconClicks, environment: Mapping[str, str]) -> Icon:
     from tray.desktop.sni import BUS_ERRORS, SniIcon
 
-    sni, watcher = None, False
+    icon = None
     if loop is not None and (address := session_bus(environment)):
-        sni = SniIcon(loop, address, act, opened, trusts, rejected)
+        sni = SniIcon(loop, address, clicks)
         try:
-            watcher = sni.start()
+            has_host = sni.start()
         except BUS_ERRORS:
             sni.stop()
-            sni = None
-    if sni is not None and watcher:  # whatever the screen has: Xlib takes 2 MB and 30 ms
-        return FallbackIcon(sni, lambda: _legacy(act, environment))
+        else:
+            icon = sni.host_observer = FallbackIcon(sni, clicks, environment)
+            if has_host:  # whatever the screen has: Xlib takes 2 MB and 30 ms
+                return icon
     screen = query_screen(environment)
-    choice = choose_backend(bus=sni is not None, screen=screen)
-    if sni is not None:
-        icon = FallbackIcon(sni, lambda: _legacy(act, environment))
+    choice = choose_backend(bus=icon is not None, screen=screen)
+    if icon is not None:
         if choice is IconBackend.PYSTRAY:
             icon.fall_back()
         return icon
     if choice is IconBackend.PYSTRAY:
-        return _pystray(act)
+        return pystray_icon(clicks)
     return HeadlessIcon(NO_TRAY if screen.display else NO_DISPLAY)
 
 
@@ -118,18 +103,3 @@ def show_balloon(icon: Icon, title: str, text: str) -> bool:
         icon.notify(title, text)
         return True
     return False
-
-
-def _legacy(act: Callable[[Action], None], environment: Mapping[str, str]) -> PystrayIcon | None:
-    """The icon in the XEmbed tray that is there now."""
-    icon = _pystray(act) if query_screen(environment).xembed else None
-    return None if isinstance(icon, HeadlessIcon) else icon
-
-
-def _pystray(act: Callable[[Action], None]) -> PystrayIcon | HeadlessIcon:
-    try:
-        import pystray
-    except (ImportError, ValueError, OSError) as error:
-        return HeadlessIcon(f"pystray finds no tray ({error}): running headless")
-
-    return PystrayIcon(pystray, act)

@@ -8,9 +8,9 @@ from importlib import import_module
 from pathlib import Path
 
 
-def post(fn: Callable[[], None]) -> None:
+def post(work: Callable[[], object]) -> None:
     """Run it on the main thread, in the run loop that the icon owns."""
-    import_module("PyObjCTools.AppHelper").callAfter(fn)
+    import_module("PyObjCTools.AppHelper").callAfter(work)
 
 
 def open_file(path: Path) -> None:

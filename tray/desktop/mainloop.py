@@ -18,7 +18,7 @@ class MainLoop:
     """
 
     def __init__(self) -> None:
-        self._posted: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._posted: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._waker: socket.socket | None = None  # while it runs
 
     def run(self) -> None:
@@ -31,12 +31,14 @@ class MainLoop:
                     woken.recv(4096)
             self._waker = None
 
-    def post(self, fn: Callable[[], None]) -> None:
-        self._put(fn)
+    def post(self, work: Callable[[], object]) -> None:
+        self._posted.put(work)
+        self._wake()
 
     def stop(self) -> None:
         """Everything posted before is still run."""
-        self._put(None)
+        self._posted.put(None)
+        self._wake()
 
     def _run_posted(self) -> bool:
         """Run what is posted; False when `stop` was among it."""
@@ -46,8 +48,7 @@ class MainLoop:
             return False
         return True
 
-    def _put(self, posted: Callable[[], None] | None) -> None:
-        self._posted.put(posted)
+    def _wake(self) -> None:
         waker = self._waker
         if waker is not None:
             with contextlib.suppress(OSError):  # full of bytes that wake it already, or just over

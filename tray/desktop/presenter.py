@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
-
-from msgspec.structs import replace
+from collections.abc import Iterable
 
 from tray.approvals.batch import ApprovalBatch, button_label
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
@@ -16,7 +15,10 @@ from tray.desktop import menu
 from tray.desktop.artwork import IconState
 from tray.desktop.icon import Icon
 from tray.desktop.labels import clock
-from tray.desktop.menu_services import MenuServices
+from tray.desktop.linux import collapses_submenus
+from tray.desktop.menu_parts import MenuParts
+from tray.engine.sentence import tool_text
+from tray.engine.user_questions import UserQuestion
 from tray.language import count, say
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
@@ -26,7 +28,7 @@ ACTIVE_SECONDS = 3600.0  # seconds for which an agent counts after its last even
 
 
 class Presenter:
-    """What the user sees of the tray. All of it runs on one thread; `post` brings work there.
+    """What the user sees of the tray. All of it runs on one thread, that of the queue.
 
     It shows the decisions that are in `recent`, newest first, and when each agent sent its last event.
     """
@@ -37,19 +39,16 @@ class Presenter:
         controls: Controls,
         catalog: HookCatalog,
         recent: Iterable[Record],
-        post: Callable[[Callable[[], None]], None],
-        services: MenuServices,
+        parts: MenuParts,
     ) -> None:
         self._controls = controls
         self._catalog = catalog
         self.recent = deque(recent, maxlen=menu.SHOWN_RECORDS)
         self.last_events = {one.agent: one.at for one in reversed(self.recent) if not one.test}
         self._running: dict[str, str] = {}
-        self._post = post
-        self._services = services
+        self._parts = parts
         self._icon: Icon | None = None
         self._resume: threading.Timer | None = None
-        self.pause_ended: Callable[[], None] = self.show
 
     def attach(self, icon: Icon) -> None:
         """From here on, `icon` shows this."""
@@ -75,7 +74,7 @@ class Presenter:
 
     def state(self, now: float) -> menu.MenuState:
         switch = self._controls.state
-        services = self._services
+        parts = self._parts
         batch = self._controls.batch
         return menu.MenuState(
             now=now,
@@ -83,16 +82,16 @@ class Presenter:
             paused_until=switch.paused_until,
             partial_pauses=tuple(self._partial_pauses()),
             muted=switch.muted,
-            dropped_rows=services.dropped_rows(),
+            dropped_rows=parts.journal.dropped,
             active_agents=sum(at > now - ACTIVE_SECONDS for at in self.last_events.values()),
             running=next(reversed(self._running.values()), ""),
-            failing_hooks=services.failing_hooks(),
-            unjudged=services.unjudged(),
+            failing_hooks=len(parts.doctor.failing_hooks(parts.alerts.failing_hooks)),
+            unjudged=parts.audit.unseen,
             problem=self._catalog.configuration.problem,
-            incident=services.incident(),
+            incident=self._incident(),
             recent=tuple(self.recent),
-            sessions=services.sessions(),
-            questions=services.questions(),
+            sessions=parts.sessions.sessions,
+            questions=tuple(map(_question, parts.alerts.open_questions)),
             approvals=tuple(self._approvals(batch)),
             batches=tuple(_batches(self._controls.batches)),
             requests=tuple(
@@ -100,19 +99,41 @@ class Presenter:
                 for one in self._controls.requests
             ),
             hooks=tuple(self._hooks()),
-            alerts=replace(services.alerts(), muted_classes=switch.muted_classes),
-            agents=services.agents.rows() if services.agents else (),
-            options=services.options(),
+            alerts=self._alerts(),
+            agents=parts.agents.rows(),
+            options=menu.MenuOptions(
+                at_login=parts.login.is_on(),
+                page=True,
+                has_passphrase=self._controls.passphrase.is_set,
+                doctor=True,
+                flat=collapses_submenus(os.environ),
+            ),
         )
 
     def opened(self) -> None:
         """The menu is about to be shown."""
-        if self._services.agents:
-            self._services.agents.refresh()
+        self._parts.agents.refresh()
 
     def close(self) -> None:
         if self._resume:
             self._resume.cancel()
+
+    def _incident(self) -> str:
+        """What happened to the state, or else why agents get no answer."""
+        incident = self._parts.lost_state.incident
+        return incident.headline if incident else self._parts.connections.problem
+
+    def _alerts(self) -> menu.AlertsState:
+        alerts = self._parts.alerts
+        return menu.AlertsState(
+            muted_classes=self._controls.state.muted_classes,
+            snoozable=True,
+            snoozed_until=alerts.snoozed_until,
+            quiet_hours=alerts.quiet_hours,
+            quiet_hours_on=alerts.quiet_hours_on,
+            sound_pack=alerts.sound_pack,
+            deferred=alerts.deferred,
+        )
 
     def _partial_pauses(self) -> Iterable[menu.PartialPause]:
         """The pauses of some, with the project that people know their sessions by."""
@@ -143,15 +164,14 @@ class Presenter:
                 )  # fmt: skip
 
     def _watch_pause(self) -> None:
-        """A pause ends by itself; then the icon must change."""
+        """A pause ends by itself; then the icon must change, and the relay's guards count again."""
         if self._resume:
             self._resume.cancel()
             self._resume = None
         ends = [one.until for one in self._controls.state.pauses]
         if ends:
-            self._resume = threading.Timer(
-                max(0.0, min(ends) - time.time()) + 0.05, self._post, (lambda: self.pause_ended(),)
-            )
+            seconds = max(0.0, min(ends) - time.time()) + 0.05
+            self._resume = threading.Timer(seconds, self._parts.sources.request)
             self._resume.daemon = True
             self._resume.start()
 
@@ -173,6 +193,18 @@ def _approval(one: HookState, imported: bool) -> menu.Approval:
         removed=one.digest == REMOVED,
         missing=one.missing,
         imported=imported,
+    )
+
+
+def _question(one: UserQuestion) -> menu.MenuQuestion:
+    event = one.event
+    return menu.MenuQuestion(
+        id=one.id,
+        agent=event.agent,
+        project=event.project,
+        subject=tool_text(event),
+        session=event.session,
+        is_form=one.form is not None,
     )
 
 

@@ -1,4 +1,4 @@
-"""pystray's icon: for macOS and Windows, and for an XEmbed tray on Linux. icon.py passes the library in."""
+"""pystray's icon: for macOS and Windows, and for an XEmbed tray on Linux. Only here is pystray imported."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from tray.desktop import macos, windows
 from tray.desktop.artwork import IconState, draw, on_tile
+from tray.desktop.clicks import IconClicks
+from tray.desktop.headless import HeadlessIcon
 from tray.desktop.mainloop import MainLoop
 from tray.desktop.menu import Action, Item, ItemKind, OpenPage
 from tray.notify.alert import APP
 from tray.text import sanitise
-from tray.threads import run_logged
+from tray.threads import Queue, run_logged
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -25,8 +28,9 @@ class MenuIcon(Protocol):
     """What is private in pystray's icon for Windows."""
 
     _update_menu: Callable[[], None]
-    _on_notify: Callable[[int, int], object]
     _message_handlers: dict[int, Callable[[int, int], object]]
+
+    def _on_notify(self, wparam: int, lparam: int) -> object: ...
 
 
 class IconDisplay(Protocol):
@@ -79,7 +83,8 @@ class Pystray(Protocol):
 
     Icon: LibraryIcons
     Menu: LibraryMenus
-    MenuItem: Callable[..., object]
+
+    def MenuItem(self, text: str, action: object, **options: object) -> object: ...  # noqa: N802
 
 
 TOOLTIP_LIMIT = 127  # UTF-16 units; Windows takes no more
@@ -93,8 +98,6 @@ NO_MENU = (
 
 log = logging.getLogger(__name__)
 
-Post = Callable[[Callable[[], None]], None]
-
 
 class PystrayIcon:
     """On macOS it has the main thread, and whatever touches the screen is posted there. Elsewhere it has threads of
@@ -105,11 +108,12 @@ class PystrayIcon:
     name = "pystray"
 
     def __init__(
-        self, pystray: Pystray, act: Callable[[Action], None], platform: str = sys.platform, main: Post = macos.post
+        self, pystray: Pystray, clicks: IconClicks, platform: str = sys.platform, main: Queue = macos
     ) -> None:
+        """`main` is that of the main thread where pystray owns it."""
         if sys.platform == "win32":
             windows.set_app_id(APP)
-        self._pystray, self._act, self._platform = pystray, act, platform
+        self._pystray, self._clicks, self._platform = pystray, clicks, platform
         self._owns_main, self._needs_menu = platform == "darwin", platform == "win32"
         complete = pystray.Icon.HAS_MENU  # its Xorg icon has neither menu nor transparency
         self.reason = "" if complete else NO_MENU
@@ -118,9 +122,9 @@ class PystrayIcon:
         self._icon = pystray.Icon("hooktray", self._picture(IconState.ON, PICTURE_SIZE), "Hooktray")
         if platform == "win32":
             OpenMenu(self._icon)
-        self._disconnect: Callable[[], None] = _nothing if complete else separate_connection(self._icon)
-        self._main, self._calls = MainLoop(), MainLoop()
-        self.post: Post = main if self._owns_main else self._main.post
+        self._connection = None if complete else SeparateConnection(self._icon)
+        self._loop, self._calls = MainLoop(), MainLoop()
+        self.main: Queue = main if self._owns_main else self._loop
         self._threads: list[threading.Thread] = []
         self._ready = threading.Event()  # its loop runs
         self._is_up = False
@@ -133,15 +137,15 @@ class PystrayIcon:
 
     def run(self) -> None:
         if self._owns_main:
-            self._icon.run(setup=lambda icon: self.post(lambda: self._appear(icon)))
+            self._icon.run(self._set_up)
             return
         self.begin()
-        self._main.run()
+        self._loop.run()
         self.end()
 
     def begin(self) -> None:
         """Come up in threads of its own."""
-        words = ((self._loop,), "pystray's icon failed")
+        words = ((self._run_icon,), "pystray's icon failed")
         loop = threading.Thread(target=run_logged, args=words, name="pystray", daemon=True)
         calls = threading.Thread(target=self._make_calls, name="pystray calls", daemon=True)
         self._icon._thread = loop  # it looks for this before its loop has set it
@@ -154,32 +158,40 @@ class PystrayIcon:
         self._calls.stop()
         for thread in self._threads:
             thread.join(START_TIMEOUT)
-        self._disconnect()
+        if self._connection is not None:
+            self._connection.close()
 
     def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
-        post = self.post if self._owns_main else self._calls.post
-        post(lambda: self._show(state, tooltip, items))
+        calls = self.main if self._owns_main else self._calls
+        calls.post(partial(self._show, state, tooltip, items))
 
     def stop(self) -> None:
         if self._owns_main:
-            self.post(self._icon.stop)
+            self.main.post(self._icon.stop)
         else:
-            self._main.stop()
+            self._loop.stop()
 
-    def _loop(self) -> None:
+    def _run_icon(self) -> None:
         if not self._icon.HAS_MENU:
             # Two threads on one Xlib connection can wait for each other for ever (measured: one start in ten), so its
             # Xorg icon docks here, before another thread uses the connection.
             self._icon.visible = True
         try:
-            self._icon.run(self._appear)
+            self._icon.run(self._set_up)
         except PYSTRAY_ERRORS as error:  # its GTK icons call a notification server at their end, there or not
             log.info("pystray: %s", error)
 
-    def _appear(self, icon: LibraryIcon) -> None:
+    def _set_up(self, icon: LibraryIcon) -> None:
+        """pystray calls this in a thread of its own when its loop runs."""
+        if self._owns_main:
+            self.main.post(self._appear)
+        else:
+            self._appear()
+
+    def _appear(self) -> None:
         """Show the icon; on Windows it appears with its menu, because a click would do nothing before."""
         if not self._needs_menu:
-            icon.visible = True
+            self._icon.visible = True
             self._stencil()
             self._is_up = True
         self._ready.set()
@@ -208,7 +220,7 @@ class PystrayIcon:
 
     def notify(self, title: str, text: str) -> None:
         """A balloon at this icon; another icon would stay empty in the tray for as long as the balloon."""
-        self._calls.post(lambda: self._notify(title, text))
+        self._calls.post(partial(self._notify, title, text))
 
     def _notify(self, title: str, text: str) -> None:
         if self._needs_menu and not self._is_up:
@@ -236,7 +248,7 @@ class PystrayIcon:
     def _click(self, action: Action | None) -> Callable[[object, object], None] | None:
         if action is None:
             return None
-        return lambda icon, item: self.post(lambda: self._act(action))
+        return lambda icon, item: self.main.post(partial(self._clicks.act, action))
 
 
 def truncate(text: str, units: int) -> str:
@@ -247,10 +259,6 @@ def truncate(text: str, units: int) -> str:
 def _is_relevant(record: logging.LogRecord) -> bool:
     """pystray logs a traceback whenever its tray is not there; `visible` reports the same."""
     return record.msg != "Failed to dock icon"
-
-
-def _nothing() -> None:
-    """Nothing: it has no connection."""
 
 
 class OpenMenu:
@@ -289,35 +297,54 @@ class OpenMenu:
                     self._replace()
 
 
-def separate_connection(icon: XorgIcon) -> Callable[[], None]:
-    """Make other threads talk to pystray's Xorg icon over a second connection; returns what closes that.
+class SeparateConnection:
+    """Makes other threads talk to pystray's Xorg icon over a second connection.
 
     python-xlib loses a reply when two threads use one connection: each may read what the other waits for (measured:
     one start in six never drew its icon). pystray's loop reads its connection; other threads only send to its window.
     """
-    from Xlib import X, display, error  # type: ignore[import-untyped]
-    from Xlib.protocol import event  # type: ignore[import-untyped]
 
-    ours = display.Display(icon._display.get_display_name())
-    window = ours.create_resource_object("window", icon._window.id)
-    direct, flush = icon._send_message, icon._display.flush
+    def __init__(self, icon: XorgIcon) -> None:
+        from Xlib import display  # type: ignore[import-untyped]
 
-    def on_loop() -> bool:
-        return threading.current_thread() is icon._thread
+        self._icon = icon
+        self._display = display.Display(icon._display.get_display_name())
+        self._window = self._display.create_resource_object("window", icon._window.id)
+        self._send_on_loop, self._flush_on_loop = icon._send_message, icon._display.flush
+        icon._send_message = self._send
+        icon._display.flush = self._flush
 
-    def send(target: object, kind: int, *words: int) -> None:
-        if on_loop():
-            direct(target, kind, *words)
+    def close(self) -> None:
+        from Xlib import error
+
+        with contextlib.suppress(error.ConnectionClosedError):  # the X server may have ended before
+            self._display.close()
+
+    def _is_on_loop(self) -> bool:
+        return threading.current_thread() is self._icon._thread
+
+    def _send(self, target: object, kind: int, *words: int) -> None:
+        from Xlib import X
+        from Xlib.protocol import event  # type: ignore[import-untyped]
+
+        if self._is_on_loop():
+            self._send_on_loop(target, kind, *words)
             return
         data = (32, [X.CurrentTime, *words, *([0] * (4 - len(words)))])
-        window.send_event(event.ClientMessage(client_type=kind, window=window, data=data), event_mask=X.NoEventMask)
-        ours.flush()
+        message = event.ClientMessage(client_type=kind, window=self._window, data=data)
+        self._window.send_event(message, event_mask=X.NoEventMask)
+        self._display.flush()
 
-    icon._send_message = send
-    icon._display.flush = lambda: flush() if on_loop() else None
+    def _flush(self) -> None:
+        if self._is_on_loop():
+            self._flush_on_loop()
 
-    def close() -> None:
-        with contextlib.suppress(error.ConnectionClosedError):  # the X server may have ended before
-            ours.close()
 
-    return close
+def pystray_icon(clicks: IconClicks) -> PystrayIcon | HeadlessIcon:
+    """Returns pystray's icon, or a headless one where pystray finds no tray."""
+    try:
+        import pystray
+    except (ImportError, ValueError, OSError) as error:
+        return HeadlessIcon(f"pystray finds no tray ({error}): running headless")
+
+    return PystrayIcon(pystray, clicks)

@@ -13,13 +13,14 @@ import asyncio
 import itertools
 import logging
 import re
-from collections.abc import Callable
+from typing import Protocol
 
 from dbus_fast import Message
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import DBusError
 
 from tray.desktop.hosts import BUS, WATCHER, ask, call
+from tray.desktop.statusitem import StatusItem
 
 WATCHER_PATH = "/StatusNotifierWatcher"
 PROPERTIES = "org.freedesktop.DBus.Properties"
@@ -31,14 +32,20 @@ LOST = (DBusError, EOFError, OSError, TimeoutError)
 log = logging.getLogger(__name__)
 
 
-class Registration:
-    """On one connection. `changed` is called when one of the three facts may be another, `repeat` sends signals."""
+class RegisteredIcon(Protocol):
+    """What a Registration calls of its icon when one of its three facts may be another."""
 
-    def __init__(self, bus: MessageBus, changed: Callable[[], None], repeat: Callable[[], None]) -> None:
+    def registration_changed(self, registration: Registration) -> None: ...
+
+
+class Registration:
+    """The registration of an item on one connection."""
+
+    def __init__(self, bus: MessageBus, item: StatusItem, icon: RegisteredIcon) -> None:
         self.watcher = False  # a program owns the watcher's name
         self.host = False  # the watcher has a host that draws icons
         self.listed = False  # the watcher lists our icon
-        self._bus, self._changed, self._repeat = bus, changed, repeat
+        self._bus, self._item, self._icon = bus, item, icon
         self._wanted = False
         self._owner = 0  # counts the owners that the watcher's name has had
         self._news = asyncio.Event()
@@ -108,7 +115,7 @@ class Registration:
             for seconds in REPEATS:
                 await asyncio.sleep(seconds)
                 if self._bus.connected:
-                    self._repeat()
+                    self._item.repeat()
                 await self._look()
             while self.listed:
                 self._news.clear()
@@ -140,7 +147,7 @@ class Registration:
             ours = re.compile(rf"{re.escape(str(self._bus.unique_name))}(?!\d)")
             self.host = host is not False
             self.listed = not isinstance(items, list) or any(map(ours.match, items))
-        self._changed()
+        self._icon.registration_changed(self)
 
     async def _property(self, name: str) -> object:
         try:

@@ -14,7 +14,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
+from functools import partial
+from typing import Protocol
 
 from dbus_fast import ErrorType, Message, MessageFlag, MessageType
 from dbus_fast.aio import MessageBus
@@ -22,7 +24,7 @@ from dbus_fast.errors import AuthError, DBusError, InvalidAddressError
 
 from tray.dbus_socket import wait_when_full
 from tray.desktop.artwork import IconState
-from tray.desktop.clicks import PRESSES, Click, parse_clicks
+from tray.desktop.clicks import PRESSES, Click, IconClicks, parse_clicks
 from tray.desktop.dbusmenu import Menu
 from tray.desktop.hosts import hosts, process
 from tray.desktop.mainloop import MainLoop
@@ -40,32 +42,31 @@ BUS_ERRORS = (AuthError, DBusError, EOFError, InvalidAddressError, OSError, Time
 log = logging.getLogger(__name__)
 
 
+class HostObserver(Protocol):
+    """What SniIcon calls on the main thread when a tray host has come or gone."""
+
+    def host_changed(self) -> None: ...
+
+
 class SniIcon:
-    """The icon. Its D-Bus side lives on the given loop; `act` and `opened` are called on the main thread."""
+    """The icon. Its D-Bus side lives on the given loop.
+
+    Clicks that count are handed to `clicks` on the main thread, and those that do not, on the loop.
+    """
 
     name = "sni"
 
-    def __init__(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        address: str,
-        act: Callable[[Action], None],
-        opened: Callable[[], None],
-        trusts: Callable[[int], bool],
-        rejected: Callable[[int, bool, Sequence[Action]], None] = lambda pid, is_host, actions: None,
-    ) -> None:
-        """`rejected` is called on the loop with a click that did not count: whose, whether of a host, on what."""
+    def __init__(self, loop: asyncio.AbstractEventLoop, address: str, clicks: IconClicks) -> None:
         self.reason = ""
         self.rejected = 0  # clicks that did not come from a tray host
-        self._loop, self._address = loop, address
-        self._act, self._trusts, self._on_rejected = act, trusts, rejected
-        self.on_host_change: Callable[[bool], None] = lambda present: None  # called on the main thread
-        self._main = MainLoop()
+        self.host_observer: HostObserver | None = None
+        self._loop, self._address, self._clicks = loop, address, clicks
+        self.main = MainLoop()
         self._item = StatusItem()
-        self._menu = Menu(lambda: self._main.post(opened))
+        self._menu = Menu(self.main, clicks)
         self._bus: MessageBus | None = None
         self._registration: Registration | None = None
-        self._present = False  # what on_host_change was last called with
+        self._present = False  # what host_observer was last called for
         self._shown = False  # there is something to show; a host never sees the menu empty
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
@@ -93,10 +94,7 @@ class SniIcon:
         return present
 
     def run(self) -> None:
-        self._main.run()
-
-    def post(self, fn: Callable[[], None]) -> None:
-        self._main.post(fn)
+        self.main.run()
 
     def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended, and the icon with it
@@ -108,7 +106,7 @@ class SniIcon:
             leaving = asyncio.run_coroutine_threadsafe(self._stop(), self._loop)
             if not _is_running_in(self._loop):
                 leaving.result(START_TIMEOUT)
-        self._main.stop()
+        self.main.stop()
 
     async def _start(self) -> bool:
         connecting = MessageBus(bus_address=self._address, auth_timeout=START_TIMEOUT).connect()
@@ -126,23 +124,24 @@ class SniIcon:
         """Put the icon onto a new connection; whether a host is there."""
         bus.export(ITEM_PATH, self._item)
         bus.export(MENU_PATH, self._menu)
-        registration = Registration(bus, lambda: self._look(registration), self._item.repeat)
-        self._registration = registration
+        registration = self._registration = Registration(bus, self._item, self)
         bus.add_message_handler(self._on_message)
         await registration.start()
         if self._shown:
             registration.want()
         return self._present
 
-    def _look(self, registration: Registration) -> None:
+    def registration_changed(self, registration: Registration) -> None:
+        """Called on the loop when a registration has asked the watcher."""
         if registration is self._registration:
             self._set_present(registration.watcher and registration.host)
 
     def _set_present(self, present: bool) -> None:
-        """Remember whether a host is there, and call `on_host_change` when that is new."""
+        """Remember whether a host is there, and call `host_observer` when that is new."""
         if present is not self._present:
             self._present = present
-            self._main.post(lambda: self.on_host_change(present))
+            if self.host_observer is not None:
+                self.main.post(self.host_observer.host_changed)
 
     async def _stop(self) -> None:
         bus, self._bus, self._lost = self._bus, None, False
@@ -268,18 +267,17 @@ class SniIcon:
             self._do(row.action)
 
     def _do(self, action: Action) -> None:
-        act = self._act
-        self._main.post(lambda: act(action))
+        self.main.post(partial(self._clicks.act, action))
 
     async def _is_host(self, bus: MessageBus, sender: str, actions: Sequence[Action]) -> bool:
         pid = await process(bus, sender)
         known = bool(pid) and pid in await hosts(bus)
-        if known and self._trusts(pid):
+        if known and self._clicks.is_trusted_host(pid):
             return True
         self.rejected += 1
         why = "which calls itself a tray host and is not trusted" if known else "which is not a tray host"
         log.warning("refused a click on the menu from process %d, %s", pid, why)
-        self._on_rejected(pid, known, actions)
+        self._clicks.menu_rejected(pid, known, actions)
         return False
 
     def _reply(self, bus: MessageBus, message: Message, reply: Message) -> None:

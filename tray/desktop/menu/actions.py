@@ -198,25 +198,13 @@ class QuitTray(msgspec.Struct, frozen=True):
 
 
 SwitchAction = ToggleSwitch | PauseHooks | ResumeHooks | SwitchHook
-ApprovalAction = (
-    ShowReason
-    | ShowProblem
-    | ShowIncident
-    | AnswerQuestion
-    | GoToSession
-    | Review
-    | ReviewBatch
-    | Approve
-    | ApproveBatch
-    | Deny
-    | Revoke
-    | GrantRequest
-    | SetVariable
-    | DismissRequest
-)
-AlertAction = ToggleSound | Snooze | EndSnooze | SetQuietHours | SetAlertClass | ShowDeferred
-SettingsAction = StartAtLogin | OpenConfiguration | OpenPage | RunDoctor
+ApprovalAction = Approve | ApproveBatch | Deny | Revoke | SetVariable | GrantRequest | DismissRequest
+AlertAction = AnswerQuestion | ToggleSound | SetAlertClass | Snooze | EndSnooze | SetQuietHours | ShowDeferred
 AgentAction = (
     ShowAgents | ReviewConnection | ApplyConnection | ConnectAll | ProbeAgent | PutEntriesBack | LeaveEntries
 )
-Action = SwitchAction | ApprovalAction | AlertAction | SettingsAction | AgentAction | QuitTray
+ViewAction = (
+    Review | ReviewBatch | ShowReason | ShowProblem | ShowIncident | GoToSession | OpenConfiguration | OpenPage
+)
+TrayAction = StartAtLogin | RunDoctor | QuitTray
+Action = SwitchAction | ApprovalAction | AlertAction | AgentAction | ViewAction | TrayAction

@@ -1,0 +1,166 @@
+"""The parts of the tray that the menu shows and controls, and what it needs of those that are in higher layers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from tray.desktop.menu.state import MenuAgent
+from tray.desktop.opener import Opener
+from tray.engine.user_questions import UserQuestion
+from tray.model.session import Session
+from tray.store.journal import Journal
+from tray.threads import Queue, Workers
+
+
+class MenuAlerts(Protocol):
+    """The AlertController: the state of alerts and questions."""
+
+    @property
+    def open_questions(self) -> tuple[UserQuestion, ...]: ...
+    @property
+    def deferred(self) -> int: ...
+    @property
+    def snoozed_until(self) -> float | None: ...
+    @property
+    def quiet_hours(self) -> str: ...
+    @property
+    def quiet_hours_on(self) -> bool: ...
+    @property
+    def sound_pack(self) -> str: ...
+    @property
+    def failing_hooks(self) -> frozenset[str]: ...
+    def answer(self, question: str, allow: bool) -> None: ...
+    def snooze(self, seconds: float | None) -> None: ...
+    def end_snooze(self) -> None: ...
+    def set_quiet_hours(self, on: bool) -> None: ...
+    def show_deferred(self) -> None: ...
+
+
+class MenuMessages(Protocol):
+    """The AlertService, which shows the user what was done and what could not be done."""
+
+    def inform(self, title: str, text: str) -> None: ...
+
+
+class MenuSessions(Protocol):
+    """The SessionTracker."""
+
+    @property
+    def sessions(self) -> tuple[Session, ...]: ...
+
+
+class MenuFocus(Protocol):
+    """The SessionFocus."""
+
+    def go(self, agent: str, session: str) -> None: ...
+
+
+class MenuAgents(Protocol):
+    """The AgentsMenu: the state of agents, and connecting them. Raises HooktrayError for what cannot be done.
+
+    `refresh` reads `rows` again, with their previews. `apply` writes the preview with this digest, and returns what
+    was done; `connect_all` does that for several agents. `review` shows a preview in full. `put_back` writes our
+    entries again, or adds those that hooks need, and `leave` accepts the state with this digest.
+    """
+
+    def refresh(self) -> None: ...
+    def rows(self) -> tuple[MenuAgent, ...]: ...
+    def review(self, agent: str, *, connect: bool) -> None: ...
+    def apply(self, agent: str, digest: str) -> str: ...
+    def connect_all(self, digests: Collection[str]) -> str: ...
+    def probe(self, agent: str) -> None: ...
+    def put_back(self, agent: str) -> str: ...
+    def leave(self, agent: str, digest: str) -> str: ...
+    def show(self) -> None: ...
+
+
+class MenuDoctor(Protocol):
+    """The LiveDoctor."""
+
+    def failing_hooks(self, failed: frozenset[str]) -> frozenset[str]: ...
+    def report(self) -> Path: ...
+
+
+class MenuAudit(Protocol):
+    """The CallAudit: `unseen` is how many calls ran unjudged since the user last looked."""
+
+    @property
+    def unseen(self) -> int: ...
+    def acknowledge(self) -> None: ...
+
+
+class MenuIncident(Protocol):
+    """What happened to the state folder."""
+
+    @property
+    def headline(self) -> str: ...
+
+
+class MenuLostState(Protocol):
+    """The LostState: `incident` is there until the user has read it."""
+
+    @property
+    def incident(self) -> MenuIncident | None: ...
+    def show(self) -> None: ...
+
+
+class MenuConnections(Protocol):
+    """The ConnectionWatch: `problem` is why agents get no answer; "" if they do."""
+
+    @property
+    def problem(self) -> str: ...
+
+
+class MenuPage(Protocol):
+    """The WebPage. `open` raises HooktrayError where nothing can open a page."""
+
+    def open(self, decision: str) -> object:
+        """Open the page of the decision with this id, or another place; "" = the decisions."""
+        ...
+
+
+class Login(Protocol):
+    """Start at login; `turn` raises HooktrayError when the entry reads back differently."""
+
+    def is_on(self) -> bool: ...
+    def turn(self, on: bool) -> None: ...
+
+
+class MenuSources(Protocol):
+    """The refresh of hooks and settings from their sources."""
+
+    def request(self) -> None:
+        """Read them again soon, and show what has changed. Any thread may call this."""
+        ...
+
+
+class RunningTray(Protocol):
+    """The TrayCore."""
+
+    def quit_by_person(self) -> None: ...
+
+
+class MenuParts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the menu shows and controls. The presenter's thread, which is that of `queue`, calls all of it."""
+
+    queue: Queue
+    workers: Workers
+    alerts: MenuAlerts
+    messages: MenuMessages
+    sessions: MenuSessions
+    focus: MenuFocus
+    agents: MenuAgents
+    doctor: MenuDoctor
+    audit: MenuAudit
+    lost_state: MenuLostState
+    connections: MenuConnections
+    journal: Journal
+    page: MenuPage
+    login: Login
+    opener: Opener
+    sources: MenuSources
+    tray: RunningTray
