@@ -45,14 +45,12 @@ NOTHING_PROVED = Attention()
 
 
 class Presence(Protocol):
-    """Finds out whether the user is at the desktop, and looks at a session."""
+    """Finds out whether the user looks at a session or, with an agent of "", only whether the user is there.
 
-    def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
-        """Call `answer` once, later and on the thread of the alerts, or never.
+    It calls `answer` once, later and on the thread of the alerts, or never.
+    """
 
-        With an agent of "" it only finds out whether the user is there.
-        """
-        ...
+    def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None: ...
 
 
 class NotificationSink(Protocol):

@@ -118,7 +118,7 @@ def system_may_interrupt(platform: str) -> bool:
 
 
 def _focus_is_on() -> bool:
-    """macOS writes a record for each focus that was switched on by hand; one on a schedule leaves none."""
+    """macOS writes a record for each focus that the user switched on; one on a schedule leaves none."""
     try:
         found = json.loads(user_file(Path.home() / FOCUS_FILE))
         return any(part.get("storeAssertionRecords") for part in found["data"])

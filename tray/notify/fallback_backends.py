@@ -58,11 +58,9 @@ class OsascriptBackend(ButtonlessBackend):
 
 
 class Balloons(Protocol):
-    """The tray icon, at which Windows shows balloons."""
+    """The tray icon, at which Windows shows balloons; False without one."""
 
-    def show_balloon(self, title: str, text: str) -> bool:
-        """Returns False if there is no icon."""
-        ...
+    def show_balloon(self, title: str, text: str) -> bool: ...
 
 
 class BalloonBackend(ButtonlessBackend):

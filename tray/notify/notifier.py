@@ -72,11 +72,9 @@ class SoundOutput(Protocol):
 
 
 class NotificationDesktop(Protocol):
-    """The desktop on which alerts are shown."""
+    """The desktop on which alerts are shown; makes its back ends, in the order in which they are tried."""
 
-    def backends(self) -> Sequence[NotificationBackend]:
-        """Make the ways to show an alert, in the order in which they are tried."""
-        ...
+    def backends(self) -> Sequence[NotificationBackend]: ...
 
 
 class SoundSwitch(Protocol):
@@ -87,27 +85,21 @@ class SoundSwitch(Protocol):
 
 
 class DeliveryLog(Protocol):
-    """Records what became of alerts; called from any thread."""
+    """Records what became of the alerts about rows of the journal; called from any thread."""
 
-    def alerted(self, ids: tuple[str, ...], word: str) -> None:
-        """`ids` are the journal's rows that the alerts are about."""
-        ...
+    def alerted(self, ids: tuple[str, ...], word: str) -> None: ...
 
 
 class AlertButtons(Protocol):
-    """What the buttons of alerts do; called on the event loop."""
+    """What the buttons of alerts do; called on the event loop.
 
-    def pressed(self, alert: Alert, button: Button) -> None:
-        """A button was pressed, and the click counts."""
-        ...
+    `trusts` is True if a click through this notification server counts for a button that grants something. If not,
+    `rejected` gets the click; its `pid` is 0 for a process that is not known.
+    """
 
-    def trusts(self, pid: int) -> bool:
-        """Whether a click through this process, a notification server, counts for what grants something."""
-        ...
-
-    def rejected(self, pid: int, alert: Alert, button: Button) -> None:
-        """A button was pressed, and the click does not count by itself; `pid` is 0 if the process is not known."""
-        ...
+    def pressed(self, alert: Alert, button: Button) -> None: ...
+    def trusts(self, pid: int) -> bool: ...
+    def rejected(self, pid: int, alert: Alert, button: Button) -> None: ...
 
 
 class Notifier:

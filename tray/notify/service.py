@@ -85,29 +85,20 @@ class PushSink(Protocol):
 class FirstNotices(Protocol):
     """What the service needs of a Journal."""
 
-    def is_first(self, key: str) -> bool:
-        """Whether the user has never been notified of this, also not by an earlier tray."""
-        ...
+    def is_first(self, key: str) -> bool: ...
 
 
 class SessionNames(Protocol):
     """What the service needs of a SessionTracker."""
 
-    def name(self, agent: str, session: str) -> str:
-        """By which people know it; "" when nothing names it."""
-        ...
-
-    def is_headless(self, agent: str, session: str) -> bool:
-        """Whether no user sits before it."""
-        ...
+    def name(self, agent: str, session: str) -> str: ...
+    def is_headless(self, agent: str, session: str) -> bool: ...
 
 
 class SessionPlaces(Protocol):
     """What the service needs of a SessionFocus."""
 
-    def can_focus(self, agent: str, session: str) -> bool:
-        """Whether it is known where a session runs."""
-        ...
+    def can_focus(self, agent: str, session: str) -> bool: ...
 
 
 class AlertService:
