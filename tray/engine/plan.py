@@ -189,8 +189,8 @@ def exact_names(match: Match) -> frozenset[str] | None:
 def texts_of(event: Event) -> tuple[str, ...]:
     """What a matcher searches: the tool's input and output, prompt and message; then with the payload's other texts.
 
-    The first part by itself, too, so that `$` means its end. Where there is no such text it is all of the payload:
-    a pattern is looked for in every event.
+    The first part by itself, too, so that `$` means its end. Without such texts it is all of the payload: a pattern
+    is looked for in every event.
     """
     own = [event.prompt, event.message]
     if event.tool:
