@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from tray.app.core import TrayCore
-from tray.approvals.controls import Controls
+from tray.approvals.controls import Controls, Refresh
 from tray.desktop.alert_controller import AlertController
 from tray.desktop.autostart import autostart
 from tray.desktop.menu import (
     SHOWN_RECORDS,
 )
 from tray.desktop.menu_controller import MenuController
-from tray.desktop.menu_parts import MenuParts, MenuSources
+from tray.desktop.menu_parts import MenuParts
 from tray.desktop.opener import Opener
 from tray.desktop.presenter import Presenter
 from tray.doctor.live import LiveDoctor
@@ -37,7 +37,7 @@ def build_desktop(
     connections: ConnectionWatch,
     page: WebPage,
     opener: Opener,
-    sources: MenuSources,
+    sources: Refresh,
 ) -> tuple[Presenter, MenuController, AgentsMenu]:
     """What the user sees, and what a click does."""
     journal = core.stores.journal

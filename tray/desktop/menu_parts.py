@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from tray.approvals.controls import Refresh
 from tray.desktop.menu.state import MenuAgent
 from tray.desktop.opener import Opener
 from tray.engine.user_questions import UserQuestion
@@ -130,15 +131,7 @@ class Login(Protocol):
     def turn(self, on: bool) -> None: ...
 
 
-class MenuSources(Protocol):
-    """The refresh of hooks and settings from their sources."""
-
-    def request(self) -> None:
-        """Read them again soon, and show what has changed. Any thread may call this."""
-        ...
-
-
-class RunningTray(Protocol):
+class QuittableTray(Protocol):
     """The TrayCore."""
 
     def quit_by_person(self) -> None: ...
@@ -162,5 +155,5 @@ class MenuParts(msgspec.Struct, frozen=True, kw_only=True):
     page: MenuPage
     login: Login
     opener: Opener
-    sources: MenuSources
-    tray: RunningTray
+    sources: Refresh
+    tray: QuittableTray

@@ -62,7 +62,7 @@ class LossAnnouncer(AlarmAnnouncer, Protocol):
     def withdraw(self, key: str) -> None: ...
 
 
-class Refresh(Protocol):
+class Refresher(Protocol):
     """Reads the sources again, and draws icon and menu."""
 
     def now(self) -> None: ...
@@ -74,7 +74,7 @@ class Checker(Protocol):
     def check(self) -> None: ...
 
 
-class RunningTray(Protocol):
+class YieldingTray(Protocol):
     """Ends the tray."""
 
     def yield_to_other(self, reason: str) -> None: ...
@@ -97,9 +97,9 @@ class LostState:
         alerts: LossAnnouncer,
         opener: Opener,
         *,
-        refresh: Refresh,
+        refresh: Refresher,
         offline_rows: Checker,
-        tray: RunningTray,
+        tray: YieldingTray,
     ) -> None:
         self._core, self._folder, self._alert_service, self._opener = core, folder, alerts, opener
         self._paths, self._stores, self._queue = core.paths, core.stores, core.work
