@@ -18,8 +18,7 @@ from user_controls import user_controls
 from tray.approvals.catalog import HookCatalog, HookState
 from tray.approvals.controls import Controls, DecisionAnnouncer, HookTrials
 from tray.approvals.passphrase import Passphrase
-from tray.engine.catalogs import ConfirmedSettings, build_catalog
-from tray.engine.engines import build_engine
+from tray.engine.catalogs import ConfirmedSettings
 from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions, Execution
 from tray.engine.stores import Stores, open_stores
@@ -73,10 +72,10 @@ class House:
         if is_new:
             put_database(self.paths)
         self.stores: Stores = open_stores(self.paths, create=True)
-        self.catalog: HookCatalog = build_catalog(self.paths, self.stores)
+        self.catalog: HookCatalog = HookCatalog(self.paths, self.stores.ledger, self.stores.copies)
         self.consent = self.controls()
         self.questions = UserQuestions(self)
-        self.engine: Engine = build_engine(
+        self.engine: Engine = Engine(
             self.stores,
             self,
             self,

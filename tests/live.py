@@ -18,9 +18,9 @@ from desk import Desk, MenuRow, wait
 from plain import Plain
 
 from tray import relay
+from tray.approvals.catalog import HookCatalog
 from tray.cli import run_command
 from tray.doctor.hook_list import hook_rows
-from tray.engine.catalogs import build_catalog
 from tray.engine.log_rows import log_row
 from tray.engine.stores import open_stores
 from tray.errors import IpcError
@@ -137,7 +137,8 @@ class Live:
         """The state of each hook as `hooktray list --json` has it, in the place's environment, without a process."""
         paths = locate(str(self.home))
         with self._in_place():
-            catalog = build_catalog(paths, open_stores(paths))
+            stores = open_stores(paths)
+            catalog = HookCatalog(paths, stores.ledger, stores.copies)
             catalog.refresh()
             return {row["name"]: row["state"] for row in hook_rows(catalog)}
 

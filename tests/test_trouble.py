@@ -16,7 +16,7 @@ from plain import Plain, read_only
 from user_controls import user_controls
 
 from tray.agents.registry import AGENTS
-from tray.engine.catalogs import build_catalog
+from tray.approvals.catalog import HookCatalog
 from tray.engine.stores import open_stores
 from tray.paths import locate
 
@@ -52,7 +52,7 @@ def approved(live: Live) -> None:
     paths = locate(str(live.home))
     paths.prepare()
     kept = open_stores(paths)
-    proposals = build_catalog(paths, kept)
+    proposals = HookCatalog(paths, kept.ledger, kept.copies)
     proposals.refresh()
     consent = user_controls(kept, proposals)
     for one in proposals.states:

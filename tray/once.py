@@ -25,10 +25,10 @@ from tray import __version__
 from tray.agents import protocol, wire
 from tray.agents.protocol import spec
 from tray.agents.recognition import neutral, recognise
-from tray.engine.engines import build_engine
 from tray.engine.guards_in_force import is_in_force, strict, table_guards
 from tray.engine.merge import merge
 from tray.engine.own_answers import LostApprovals
+from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions, Execution
 from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError
@@ -297,7 +297,7 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
     listener.journal = stores.journal
     own = OneShotOptions(call, stores, environment)
     options = EngineOptions(settings=own, offline=True, lost=LostApprovals(_lost_guards(stores)), notes=own)
-    engine = build_engine(stores, listener, listener, options, records=listener)
+    engine = Engine(stores, listener, listener, options, records=listener)
     begun = engine.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
     answer = begun.run(_relay_pipe(call)) if isinstance(begun, Execution) else begun
     if answer is not None and not isinstance(answer, Answer):

@@ -20,7 +20,7 @@ from turns import EndedTurns
 from tray.app.service import EventBus
 from tray.desktop.alert_controller import AlertController
 from tray.desktop.opener import Opener
-from tray.engine.engines import build_engine
+from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import UserQuestions
@@ -205,7 +205,7 @@ def test_four_objects_are_between_a_decision_and_its_notification(
         bus.presence_files = PresenceFiles(Presence(), timer)
         bus.audit = Audit()
         bus.refresh = ThrottledCall(loop.loop, lambda: None, 1.0)
-        engine = build_engine(house.stores, bus, house, EngineOptions())
+        engine = Engine(house.stores, bus, house, EngineOptions())
         body = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": "/home/dev/shop"}).encode()
         with closing(loop), closing(work), closing(controller):
             engine.begin(RelayRequest(agent="claude-code", event="Stop", id="0" * 32, body=body, cwd="/"))

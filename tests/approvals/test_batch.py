@@ -10,7 +10,6 @@ from user_controls import Announced, Untried, user_controls
 
 from tray.approvals.batch import render_batch, summary_lines
 from tray.approvals.catalog import HookCatalog
-from tray.engine.catalogs import build_catalog
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState
@@ -25,7 +24,7 @@ def forget(house: House) -> HookCatalog:
     begin_anew(house.paths.database, "damaged")
     import_approvals(house.paths.database, exports)
     house.stores = open_stores(house.paths, create=True)
-    house.catalog = build_catalog(house.paths, house.stores)
+    house.catalog = HookCatalog(house.paths, house.stores.ledger, house.stores.copies)
     house.consent = user_controls(house.stores, house.catalog)
     house.catalog.refresh()
     return house.catalog

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 from house import House
-from msgspec.structs import replace
 
 from tray.approvals.catalog import REMOVED, HookCatalog
 from tray.approvals.review import review
-from tray.engine.catalogs import build_catalog
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState
 from tray.store.copies import Copies
@@ -121,7 +119,7 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_where_it_broke(house: H
 
 def test_the_first_refresh_reads_no_file_again_that_is_as_it_was_read_before(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
-    fresh = build_catalog(house.paths, house.stores)
+    fresh = HookCatalog(house.paths, house.stores.ledger, house.stores.copies)
     fresh.read_configuration()
     before = fresh.configuration
 
@@ -132,7 +130,7 @@ def test_the_first_refresh_reads_no_file_again_that_is_as_it_was_read_before(hou
 
 
 def test_the_first_refresh_sees_what_was_edited_since_the_file_was_read(house: House) -> None:
-    fresh = build_catalog(house.paths, house.stores)
+    fresh = HookCatalog(house.paths, house.stores.ledger, house.stores.copies)
     fresh.read_configuration()
 
     house.hook("guard", on="tool_before", script="exit 0")
@@ -188,7 +186,7 @@ class RefreshedMeanwhile(Copies):
 
 def test_a_copy_that_a_refresh_saves_while_others_are_removed_stays(house: House) -> None:
     copies = RefreshedMeanwhile(house.stores.copies.folder)
-    copies.catalog = build_catalog(house.paths, replace(house.stores, copies=copies))
+    copies.catalog = HookCatalog(house.paths, house.stores.ledger, copies)
     house.script("guard.sh", "exit 0")
     house.paths.config.write_text("hooks: [{event: tool_before, command: ./guard.sh}]")
 
@@ -240,7 +238,7 @@ def test_another_path_is_no_change_of_a_hook(house: House, tmp_path: Path, monke
     (tmp_path / "bin" / "sh").symlink_to("/bin/sh")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
 
-    fresh = build_catalog(house.paths, house.stores)
+    fresh = HookCatalog(house.paths, house.stores.ledger, house.stores.copies)
     fresh.refresh()
 
     assert [one.state for one in fresh.states] == [ApprovalState.APPROVED]
@@ -252,7 +250,7 @@ def test_a_damaged_copy_is_told_and_mended_at_the_next_look(house: House) -> Non
     copy.chmod(0o700)
     copy.write_text("#!/bin/sh\necho evil\n")
 
-    fresh = build_catalog(house.paths, house.stores)
+    fresh = HookCatalog(house.paths, house.stores.ledger, house.stores.copies)
     fresh.refresh()
 
     assert fresh.states[0].health == ""

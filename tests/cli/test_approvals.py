@@ -15,8 +15,8 @@ from house import PRE_TOOL_USE, House
 from user_controls import user_controls
 
 from tray.approvals.callers import origin
+from tray.approvals.catalog import HookCatalog
 from tray.cli import run_command
-from tray.engine.catalogs import build_catalog
 from tray.engine.ports import Execution
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
@@ -59,7 +59,7 @@ def begin_again(house: House) -> None:
     shutil.rmtree(house.paths.state)
     house.paths.prepare()
     house.stores = open_stores(house.paths, create=True)
-    house.catalog = build_catalog(house.paths, house.stores)
+    house.catalog = HookCatalog(house.paths, house.stores.ledger, house.stores.copies)
     house.consent = user_controls(house.stores, house.catalog)
     house.catalog.refresh()
 

@@ -132,13 +132,13 @@ def test_what_a_test_sends_is_marked_and_its_hook_can_tell(quiet: Live) -> None:
 
 
 def approve(live: Live) -> None:
-    from tray.engine.catalogs import build_catalog
+    from tray.approvals.catalog import HookCatalog
     from tray.engine.stores import open_stores
     from tray.paths import locate
 
     paths = locate(str(live.home))
     kept = open_stores(paths, create=False)
-    found = build_catalog(paths, kept)
+    found = HookCatalog(paths, kept.ledger, kept.copies)
     found.refresh()
     for one in found.states:
         user_controls(kept, found).approve(one.key, one.digest, "test")

@@ -18,10 +18,10 @@ from user_controls import user_controls
 
 from tray import relay_program
 from tray.agents import relay_command, relay_table
+from tray.approvals.catalog import HookCatalog
 from tray.doctor.agent_status import agent_statuses
 from tray.doctor.entries import changed_entries, recorded_entries
 from tray.doctor.finding import Cause
-from tray.engine.catalogs import build_catalog
 from tray.engine.stores import open_stores
 from tray.installation import installed_relay
 from tray.paths import Paths
@@ -62,7 +62,7 @@ def approve_guard(paths: Paths) -> None:
     hook = {"name": "guard", "event": "tool_before", "tool": "Bash", "command": "/bin/false", "failure": "block"}
     paths.config.write_text(json.dumps({"hooks": [hook]}))
     stores = open_stores(paths, create=False)
-    catalog = build_catalog(paths, stores)
+    catalog = HookCatalog(paths, stores.ledger, stores.copies)
     catalog.refresh()
     (state,) = catalog.states
     user_controls(stores, catalog).approve(state.key, state.digest, "test")

@@ -13,8 +13,7 @@ from plain import Plain
 from user_controls import user_controls
 
 from tray.approvals.callers.origin import find_origin
-from tray.approvals.catalog import HookState
-from tray.engine.catalogs import build_catalog
+from tray.approvals.catalog import HookCatalog, HookState
 from tray.engine.stores import open_stores
 from tray.execution.ancestry import ancestors
 from tray.paths import locate
@@ -48,7 +47,7 @@ def approve_all(
     """What a person does, as nobody clicks here; `grants` are variables that each hook gets."""
     paths = locate(str(live.home))
     stores = open_stores(paths, create=True)
-    catalog = build_catalog(paths, stores)
+    catalog = HookCatalog(paths, stores.ledger, stores.copies)
     catalog.refresh()
     consent = user_controls(stores, catalog)
     for one in filter(wanted, catalog.states):

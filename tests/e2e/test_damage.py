@@ -12,8 +12,8 @@ from e2e.test_main_job import folder, opened
 from live import Live, recorded
 from user_controls import user_controls
 
+from tray.approvals.catalog import HookCatalog
 from tray.desktop.artwork import IconState
-from tray.engine.catalogs import build_catalog
 from tray.engine.stores import open_stores
 from tray.model.hook import ApprovalState
 from tray.paths import Paths, locate
@@ -33,7 +33,7 @@ def decided(live: Live) -> Paths:
     paths = locate(str(live.home))
     paths.prepare()
     kept = open_stores(paths, create=True)
-    proposals = build_catalog(paths, kept)
+    proposals = HookCatalog(paths, kept.ledger, kept.copies)
     proposals.refresh()
     consent = user_controls(kept, proposals)
     for one in proposals.states:

@@ -20,8 +20,8 @@ from torture.t34_tampering import Unwatched
 from torture.trays import RELAYS, Asked
 from user_controls import user_controls
 
+from tray.approvals.catalog import HookCatalog
 from tray.edit.backups import CONNECTIONS
-from tray.engine.catalogs import build_catalog
 from tray.engine.own_answers import LOST_NAME
 from tray.engine.stores import open_stores
 from tray.paths import Paths
@@ -81,7 +81,7 @@ class Tray(Installed):
     def decide(self, approve: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> None:
         """What the user does while no tray runs; without names, approves all of each source."""
         stores = open_stores(self.paths, create=True)
-        catalog = build_catalog(self.paths, stores)
+        catalog = HookCatalog(self.paths, stores.ledger, stores.copies)
         catalog.refresh()
         consent = user_controls(stores, catalog)
         if not (approve or deny):

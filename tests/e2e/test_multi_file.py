@@ -17,10 +17,10 @@ from house import PRE_TOOL_USE
 from live import Live
 
 from tray.agents.connection import Site
+from tray.approvals.catalog import HookCatalog
 from tray.approvals.checks import ImportCheck
 from tray.approvals.review import review
 from tray.connect import apply_connect, hook_import
-from tray.engine.catalogs import build_catalog
 from tray.engine.stores import open_stores
 from tray.paths import locate
 
@@ -152,7 +152,7 @@ class Project:
         """What a person would read of it now."""
         paths = locate(str(self.live.home))
         kept = open_stores(paths, create=True)
-        found = build_catalog(paths, kept)
+        found = HookCatalog(paths, kept.ledger, kept.copies)
         found.refresh()
         text = review(found.states[0], kept.copies, {})
         kept.journal.close()

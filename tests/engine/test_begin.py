@@ -16,8 +16,8 @@ from workers import IdleWorkers
 
 from tray.agents.protocol import parse
 from tray.engine import plan as plan_module
-from tray.engine.engines import build_engine
 from tray.engine.execute import HookStatus
+from tray.engine.pipeline import Engine
 from tray.engine.plan import EventSearch, matches, plan
 from tray.engine.ports import EngineOptions, Execution
 from tray.engine.user_questions import PendingQuestion
@@ -135,9 +135,7 @@ def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) 
     house.consent.revoke(house.state("rule").key, "test")
     moving = Moving(before, house.stores.ledger.state)
 
-    build_engine(replace(house.stores, ledger=moving), house, IdleWorkers(full=True), EngineOptions()).begin(
-        request()
-    )
+    Engine(replace(house.stores, ledger=moving), house, IdleWorkers(full=True), EngineOptions()).begin(request())
 
     assert (house.last.ledger, house.last.verdict) == (before.version, Verdict.DENY)
 
@@ -178,7 +176,7 @@ def test_our_own_failure_takes_no_guard_of_its_tool_out_of_the_way(
     house: House, tool: str, policy: str, expected: bytes
 ) -> None:
     house.hook("guard", on="tool_before", tool=tool, script="exit 0", failure=policy)
-    broken = build_engine(house.stores, Startled(house), IdleWorkers(), EngineOptions())
+    broken = Engine(house.stores, Startled(house), IdleWorkers(), EngineOptions())
 
     answer = broken.begin(request())
 
@@ -278,7 +276,7 @@ def test_a_fault_of_self_protection_is_in_the_row_of_the_event(house: House) -> 
                 raise RuntimeError("no port")
             return super().__getattribute__(name)
 
-    engine = build_engine(house.stores, house, house, EngineOptions(background=house.background, page=Unknown()))
+    engine = Engine(house.stores, house, house, EngineOptions(background=house.background, page=Unknown()))
 
     assert engine.begin(request()) == Answer()
     assert house.last.problem == "internal error: RuntimeError"
@@ -308,7 +306,7 @@ def test_a_denial_is_answered_though_it_cannot_be_written_down(
     house.hook("guard", on="tool_before", script="echo no >&2; exit 2", matcher="git")
     records = BrokenRecords() if who == "journal" else None
     house.listener_fails = who == "listener"
-    engine = build_engine(house.stores, house, house, EngineOptions(), records=records)
+    engine = Engine(house.stores, house, house, EngineOptions(), records=records)
     calls = [PRE_TOOL_USE, PRE_TOOL_USE | {"tool_input": {"command": "git push"}}]
 
     answers = [engine.begin(request(body=json.dumps(each).encode())) for each in calls]

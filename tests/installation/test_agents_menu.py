@@ -15,9 +15,9 @@ from viewer import Viewer
 
 from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS, BUILT_IN
+from tray.approvals.catalog import HookCatalog
 from tray.connect import connectors
 from tray.desktop.menu import MenuAgent
-from tray.engine.catalogs import build_catalog
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.installation.agents_menu import AgentsMenu
@@ -65,7 +65,8 @@ def agents(home: Path, desk: Desk) -> AgentsMenu:
 def new_menu(home: Path, desk: Desk) -> AgentsMenu:
     paths = locate(str(home / "h"))
     paths.prepare()
-    catalog = build_catalog(paths, open_stores(paths, create=True))
+    stores = open_stores(paths, create=True)
+    catalog = HookCatalog(paths, stores.ledger, stores.copies)
     service = ConnectService(paths, desk, desk, catalog)
     agents = AgentsMenu(service, AtOnce(), AtOnce(), desk)
     agents.view = desk

@@ -11,7 +11,7 @@ from connect.claude_home import TEXT, file, home
 from connect.sites import Arrived
 from viewer import Viewer
 
-from tray.engine.catalogs import build_catalog
+from tray.approvals.catalog import HookCatalog
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.installation.connect_service import ConnectService
@@ -31,7 +31,8 @@ def viewer() -> Viewer:
 def service(home: Path, viewer: Viewer) -> ConnectService:
     paths = locate(str(home / "h"))
     paths.prepare()
-    catalog = build_catalog(paths, open_stores(paths, create=True))
+    stores = open_stores(paths, create=True)
+    catalog = HookCatalog(paths, stores.ledger, stores.copies)
     return ConnectService(paths, Arrived({"claude-code": 7.0}), viewer, catalog)
 
 

@@ -18,8 +18,8 @@ from house import House
 from user_controls import user_controls
 from viewer import Viewer
 
+from tray.approvals.catalog import HookCatalog
 from tray.doctor.state_incident import IncidentCause
-from tray.engine.catalogs import build_catalog
 from tray.engine.guards_in_force import note_loss
 from tray.engine.stores import open_stores
 from tray.errors import StoreError
@@ -242,7 +242,7 @@ def test_a_database_of_another_version_at_the_start_is_an_incident(house: House)
     with house.stores.database.connect() as connection:
         connection.execute("PRAGMA user_version = 1")
     house.stores = open_stores(house.paths, create=True)
-    house.catalog = build_catalog(house.paths, house.stores)
+    house.catalog = HookCatalog(house.paths, house.stores.ledger, house.stores.copies)
     house.consent = user_controls(house.stores, house.catalog)
     tray = Tray(house)
 

@@ -26,7 +26,7 @@ from tray.agents.registry import AGENTS
 from tray.agents.relay_table import ANSWERED_ALONE
 from tray.app.service import EventBus
 from tray.edit.backups import CONNECTIONS
-from tray.engine.engines import build_engine
+from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions, Execution
 from tray.engine.record import make_record
 from tray.engine.session_states import TurnEndDetector
@@ -60,7 +60,7 @@ class Bench:
         self.bus = EventBus(self, self.house.stores.journal, TurnEndDetector(EndedTurns()))
         self.bus.view = self.bus.sessions = self.bus.presence_files = self.bus.page = self.bus.alerts = MagicMock()
         self.bus.refresh = MagicMock()
-        self.engine = build_engine(self.house.stores, self.bus, self.house, EngineOptions())
+        self.engine = Engine(self.house.stores, self.bus, self.house, EngineOptions())
         self.restart()
 
     def restart(self) -> None:
@@ -163,7 +163,7 @@ def one_shot(payload: Payload) -> Callable[[Bench], None]:
 
     def answer(bench: Bench) -> None:
         stores = open_stores(bench.house.paths, create=False, offline=True)
-        engine = build_engine(stores, House(bench.house.root / "once"), IdleWorkers(), EngineOptions(offline=True))
+        engine = Engine(stores, House(bench.house.root / "once"), IdleWorkers(), EngineOptions(offline=True))
         body = json.dumps(payload).encode()
         begun = engine.begin(RelayRequest(agent="claude-code", event="", id=os.urandom(16).hex(), body=body))
         if isinstance(begun, Execution):

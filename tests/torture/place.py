@@ -15,8 +15,8 @@ from plain import Plain
 from user_controls import user_controls
 
 from torture.terminals import SECRET
+from tray.approvals.catalog import HookCatalog
 from tray.approvals.passphrase import KEY, Passphrase
-from tray.engine.catalogs import build_catalog
 from tray.engine.stores import Stores, open_stores
 from tray.ipc import frames
 from tray.paths import Paths, locate
@@ -112,7 +112,7 @@ class Place:
 def approve(paths: Paths, book: Paths, *names: str) -> None:
     """Approve hooks that the file of `paths` proposes, in the ledger of `book`."""
     kept = open_stores(book, create=True)
-    proposals = build_catalog(paths, kept)
+    proposals = HookCatalog(paths, kept.ledger, kept.copies)
     proposals.refresh()
     for one in proposals.states:
         if one.hook.name in names:

@@ -20,8 +20,7 @@ from tray.approvals.catalog import HookCatalog
 from tray.connect import apply_connect, connectors
 from tray.doctor.agent_sites import site
 from tray.engine import guards_in_force
-from tray.engine.catalogs import build_catalog
-from tray.engine.engines import build_engine
+from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions, Execution
 from tray.engine.stores import Stores, open_stores
 from tray.execution.command import BackgroundProcesses
@@ -104,14 +103,14 @@ class Guarded:
         try:
             if not forgets:
                 guards_in_force.note_loss(self.paths, stores.database, stores.ledger.state)
-            catalog = build_catalog(self.paths, stores)
+            catalog = HookCatalog(self.paths, stores.ledger, stores.copies)
             files = RelayFiles(self.paths, stores, catalog)
             if not forgets:
                 files.install()
             catalog.refresh()
             if not forgets:
                 files.write()
-            engine = build_engine(
+            engine = Engine(
                 stores,
                 Deaf(),
                 IdleWorkers(),

@@ -19,7 +19,6 @@ from tray.sources import configuration
 from tray.store.copies import Copies
 from tray.store.db import open_db
 from tray.store.ledger import Ledger
-from tray.store.trial_results import TrialResults
 
 TITLE = "edits of hooktray.yaml"
 SOON = 1.0  # seconds until an error is told
@@ -45,7 +44,6 @@ class Watched:
             self.paths,
             Ledger(database),
             Copies(self.paths.copies),
-            TrialResults(self.paths.state),
         )
         self.seen = threading.Condition()
         self.loop = LoopThread()

@@ -13,7 +13,7 @@ from house import PRE_TOOL_USE, House
 from workers import IdleWorkers
 
 from torture.frame import Tally
-from tray.engine.engines import build_engine
+from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions, Execution
 from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError
@@ -126,7 +126,7 @@ def _judges(kept: Stores) -> set[str]:
     """What is in force, after an event."""
     names = {one.hook.name for one in kept.ledger.in_order()}
     background = BackgroundProcesses()
-    judge = build_engine(kept, Deaf(), IdleWorkers(), EngineOptions(background=background))
+    judge = Engine(kept, Deaf(), IdleWorkers(), EngineOptions(background=background))
     body = json.dumps(PRE_TOOL_USE).encode()
     begun = judge.begin(
         RelayRequest(

@@ -13,10 +13,11 @@ from typing import Protocol
 
 from tray.app.service import EventBus, TrayService
 from tray.app.shutdown import GracefulShutdown
+from tray.approvals.catalog import HookCatalog
 from tray.desktop.autostart import service_manager
 from tray.engine import guards_in_force
-from tray.engine.catalogs import ConfirmedSettings, build_catalog, journal_limits
-from tray.engine.engines import build_engine
+from tray.engine.catalogs import ConfirmedSettings, journal_limits
+from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.stores import Stores, open_stores
@@ -79,7 +80,7 @@ class TrayCore:
             begin_anew(paths.database, "altered")
             self.stores = self._open_stores(paths, folder)
         guards_in_force.note_loss(paths, self.stores.database, self.stores.ledger.state)
-        self.catalog = build_catalog(paths, self.stores)
+        self.catalog = HookCatalog(paths, self.stores.ledger, self.stores.copies)
         self.altered_relay = altered_before_start(paths, self.stores.database)
         self.relay_files = RelayFiles(paths, self.stores, self.catalog)
         self.turn_end = TurnEndDetector(self)
@@ -114,7 +115,7 @@ class TrayCore:
             shutdown_state=self.shutdown_state,
             lost=self.relay_files.lost,
         )
-        self.engine = build_engine(self.stores, self.events, self.workers, options)
+        self.engine = Engine(self.stores, self.events, self.workers, options)
         self.engine.executor()  # no event waits for its import
 
     def attach(self, ui: UserInterface) -> None:

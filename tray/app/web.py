@@ -25,7 +25,7 @@ from tray.desktop.presenter import Presenter
 from tray.doctor.agent_sites import agent_states, hooks_in_question
 from tray.doctor.finding import Cause
 from tray.engine.catalogs import ConfirmedSettings
-from tray.engine.engines import build_engine
+from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
 from tray.engine.replay import ReplayComparison, compare
 from tray.engine.stores import Stores
@@ -111,7 +111,7 @@ class LiveReplays:
         listener = NullListener()
         settings = ConfirmedSettings(self._paths, self._stores, self._catalog)
         options = EngineOptions(settings=settings, stop_signal=self._stop_signal)
-        engine = build_engine(self._stores, listener, listener, options, records=listener)
+        engine = Engine(self._stores, listener, listener, options, records=listener)
         return compare(engine, record, dict(os.environ))
 
 

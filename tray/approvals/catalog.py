@@ -26,7 +26,7 @@ from tray.model.hook import ApprovalState, Hook, Prompt
 from tray.paths import Paths
 from tray.settings import Settings
 from tray.sources.configuration import Configuration, config_stamp, file_stamp, find_programs, load
-from tray.store.approval_file import read_imported
+from tray.store.approval_file import IMPORTED, read_imported
 from tray.store.copies import Bundle, Copies, DamagedError
 from tray.store.grants import grants_of
 from tray.store.ledger import ApprovedHook, Ledger, LedgerState
@@ -75,20 +75,17 @@ class HookCatalog:
         paths: Paths,
         ledger: Ledger,
         copies: Copies,
-        trials: TrialResults,
-        import_file: Path | None = None,
-        search: SearchPath | None = None,
     ) -> None:
-        self._import_file = import_file  # an import while the tray runs writes it
-        self.imported: Mapping[str, ApprovedHook] = read_imported(import_file) if import_file else {}
+        self._import_file = paths.database.with_name(IMPORTED)  # an import while the tray runs writes it
+        self.imported: Mapping[str, ApprovedHook] = read_imported(self._import_file)
         self._import_stamp = self._stamp_of_import()
-        self.search = search or SearchPath(os.environ)
+        self.search = SearchPath(os.environ)
         self._paths = paths
         self._ledger = ledger
         self._copies = copies
         self._lock = threading.Lock()
         self._inspections: dict[str, tuple[str, tuple[Stamp, ...], Inspection | HooktrayError]] = {}
-        self._trials = trials
+        self._trials = TrialResults(paths.state)
         self._stamp: object = None  # of all that was read
         self._version = -1  # of the ledger that the states show
         self._hooks: tuple[Hook, ...] = ()
@@ -115,7 +112,7 @@ class HookCatalog:
             if stamp == self._stamp and version == self._version:
                 return
             tried = self._trials.stamp
-            if self._import_file and self._import_stamp != self._stamp_of_import():
+            if self._import_stamp != self._stamp_of_import():
                 self._import_stamp = self._stamp_of_import()
                 self.imported = read_imported(self._import_file)
             declared = self._read()
@@ -171,7 +168,7 @@ class HookCatalog:
         return (*declared, self._search_stamp(), *rest)
 
     def _stamp_of_import(self) -> object:
-        return file_stamp(self._import_file) if self._import_file else None
+        return file_stamp(self._import_file)
 
     def _search_stamp(self) -> str:
         """Where programs are looked for that were not found."""
@@ -216,7 +213,7 @@ class HookCatalog:
     def watched(self) -> tuple[str, ...]:
         """The files that what is proposed depends on, besides hooktray.yaml."""
         covered = (path for one in self.states for path in one.covered)
-        imported = (str(self._import_file),) if self._import_file else ()
+        imported = (str(self._import_file),)
         return (*self.configuration.watched, *covered, *imported)
 
     def find(self, word: str) -> list[HookState]:

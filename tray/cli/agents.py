@@ -13,6 +13,7 @@ from msgspec.structs import asdict, replace
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
 from tray.approvals.callers.origin import find_origin
+from tray.approvals.catalog import HookCatalog
 from tray.approvals.checks import ImportCheck
 from tray.cli import is_confirmed
 from tray.cli.agent_question import AgentQuestion, refuse_agents, show
@@ -24,7 +25,7 @@ from tray.doctor import agent_sites
 from tray.doctor.agent_status import check_line
 from tray.doctor.reports import AgentsReport, agents_report
 from tray.engine.approval_trials import imported_from, run_trial
-from tray.engine.catalogs import build_catalog, confirmed_llm
+from tray.engine.catalogs import confirmed_llm
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.execution.ancestry import ancestors
@@ -217,7 +218,7 @@ def try_imported(site: Site, agent: str) -> None:
     """Run each imported hook that is approved already once on a test event; the others run when they are approved."""
     kept = open_stores(site.paths)
     try:
-        found = build_catalog(site.paths, kept)
+        found = HookCatalog(site.paths, kept.ledger, kept.copies)
         found.refresh()
         ours = [
             one for one in found.states if imported_from(one.hook) == agent and one.state is ApprovalState.APPROVED

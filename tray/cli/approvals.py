@@ -12,7 +12,6 @@ from typing import Annotated
 from tray.approvals.catalog import HookCatalog
 from tray.cli.agent_question import refuse_agents
 from tray.cli.command_line import Argument, Json
-from tray.engine.catalogs import build_catalog
 from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError
 from tray.language import count, say
@@ -60,7 +59,7 @@ def import_file(paths: Paths, file: File, as_json: Json = False) -> None:
     stores = open_stores(paths)
     try:
         import_approvals(paths.database, exports)
-        catalog = build_catalog(paths, stores)
+        catalog = HookCatalog(paths, stores.ledger, stores.copies)
         catalog.refresh()
         results = [(one, _result(one, catalog)) for one in exports]
     finally:

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Mapping
 from typing import NotRequired, TypedDict
 
-from tray.approvals.catalog import HookState
+from tray.approvals.catalog import HookCatalog, HookState
 from tray.doctor.agent_sites import working_folder
 from tray.engine import trial
-from tray.engine.catalogs import ConfirmedSettings, build_catalog
-from tray.engine.engines import build_engine
+from tray.engine.catalogs import ConfirmedSettings
+from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
 from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError
@@ -62,7 +62,7 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
     if trial.is_matched(approved, event):
         listener = trial.NullListener()
         options = EngineOptions(settings=ConfirmedSettings(paths, stores))
-        engine = build_engine(stores, listener, listener, options, records=listener)
+        engine = Engine(stores, listener, listener, options, records=listener)
         tried = trial.run(engine, approved, event)
     else:
         tried = trial.unmatched(approved, event)
@@ -93,7 +93,7 @@ def approved_hook(paths: Paths, stores: Stores, word: str) -> ApprovedHook:
 
 def hook_state(paths: Paths, stores: Stores, word: str) -> HookState:
     """The declared hook that this word means. Raises HooktrayError."""
-    catalog = build_catalog(paths, stores)
+    catalog = HookCatalog(paths, stores.ledger, stores.copies)
     catalog.refresh()
     matches = catalog.find(word)
     if not matches:

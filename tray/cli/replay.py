@@ -14,7 +14,6 @@ from tray.cli.hook_trial import approved_hook
 from tray.engine import replay as engine_replay
 from tray.engine import trial
 from tray.engine.catalogs import ConfirmedSettings
-from tray.engine.engines import build_engine
 from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
 from tray.engine.record import reasons
@@ -108,7 +107,7 @@ def _engine(paths: Paths, stores: Stores) -> Engine:
     """One that announces and records nothing."""
     listener = trial.NullListener()
     options = EngineOptions(settings=ConfirmedSettings(paths, stores))
-    return build_engine(stores, listener, listener, options, records=listener)
+    return Engine(stores, listener, listener, options, records=listener)
 
 
 def _row(replayed: Replay, record: Record, against: str) -> ReplayRow:

@@ -18,7 +18,6 @@ from tray.approvals.catalog import HookCatalog
 from tray.connect import connectors, record_present
 from tray.doctor.agent_status import AgentStatus, agent_statuses
 from tray.edit.backups import CONNECTIONS
-from tray.engine.catalogs import build_catalog
 from tray.engine.needed_events import needed_events
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
@@ -76,7 +75,7 @@ def read_hooks(paths: Paths) -> list[Hook]:
     paths.prepare()
     stores = open_stores(paths)
     try:
-        catalog = build_catalog(paths, stores)
+        catalog = HookCatalog(paths, stores.ledger, stores.copies)
         catalog.refresh()
         return hooks_in_question(catalog)
     finally:

@@ -13,7 +13,6 @@ from tray.approvals.catalog import HookCatalog
 from tray.doctor import agents, desktop_services, hooks, installation
 from tray.doctor.context import CheckContext, build_context
 from tray.doctor.finding import Cause, Finding, Health
-from tray.engine.catalogs import build_catalog
 from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError, StoreError
 from tray.execution.process import RUN_VARIABLE
@@ -77,7 +76,7 @@ def run_checks(
         yield Finding(cause=Cause.DATABASE_UNREADABLE, name=paths.database.name, values=values)
         return
     try:
-        yield from _run(paths, stores, build_catalog(paths, stores), tray, static=static)
+        yield from _run(paths, stores, HookCatalog(paths, stores.ledger, stores.copies), tray, static=static)
     finally:
         stores.journal.close()
 

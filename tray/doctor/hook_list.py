@@ -9,7 +9,6 @@ from typing import TypedDict
 from tray.approvals.catalog import HookCatalog, HookState, command_or_url
 from tray.approvals.review import describe_action
 from tray.doctor.state_incident import loss_notice
-from tray.engine.catalogs import build_catalog
 from tray.engine.stores import Stores, open_stores
 from tray.model.hook import ApprovalState
 from tray.paths import Paths
@@ -49,7 +48,7 @@ class ListReport(ConfigurationRow):
 def read_hooks(paths: Paths) -> ListReport:
     """The report where no tray answers. Raises StoreError."""
     stores = open_stores(paths)
-    return list_report(stores, build_catalog(paths, stores))
+    return list_report(stores, HookCatalog(paths, stores.ledger, stores.copies))
 
 
 def list_report(stores: Stores, catalog: HookCatalog) -> ListReport:

@@ -25,7 +25,6 @@ from tray.doctor.context import build_context
 from tray.doctor.hook_list import ConfigurationRow, configuration_row, list_report
 from tray.doctor.hooks import broken_hooks
 from tray.doctor.state_incident import loss_notice
-from tray.engine.catalogs import build_catalog
 from tray.engine.log_rows import LogEntry, log_report, row_filter
 from tray.engine.needed_events import needed_events
 from tray.engine.sentence import sentence
@@ -183,7 +182,7 @@ def read_status(paths: Paths, health: TrayHealth | None) -> StatusReport:
     except StoreError as error:
         reported = [problem["text"] for problem in (health or {}).get("problems", ())]
         raise StoreError(error.message, hint="\n  ".join([*reported, error.hint])) from error
-    return status_report(stores, build_catalog(paths, stores), health, site(paths))
+    return status_report(stores, HookCatalog(paths, stores.ledger, stores.copies), health, site(paths))
 
 
 def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | None, place: Site) -> StatusReport:

@@ -26,7 +26,7 @@ from tray.approvals.catalog import HookState
 from tray.approvals.controls import Refresh
 from tray.approvals.undo import Undo
 from tray.engine import trial
-from tray.engine.engines import build_engine
+from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
 from tray.engine.record import make_record
 from tray.engine.samples import sample_event
@@ -211,7 +211,7 @@ def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangu
     sink = trial.NullListener()
     started, at = time.monotonic(), time.time()
     try:
-        engine = build_engine(stores, sink, sink, EngineOptions(stop_signal=stop_signal), records=sink)
+        engine = Engine(stores, sink, sink, EngineOptions(stop_signal=stop_signal), records=sink)
         tried = trial.run(engine, one, event)
     except HooktrayError as error:
         return _failed(one.hook, error.message, error.hint)

@@ -1,19 +1,14 @@
-"""Builds the catalogue of hooks from the user's files, and returns the model and the journal's limits in force."""
+"""Opens the catalogue for a command, and returns the model and the journal's limits that a person confirmed."""
 
 from __future__ import annotations
 
-import os
-
 from tray.approvals import guarded_settings
 from tray.approvals.catalog import HookCatalog
-from tray.approvals.search_path import SearchPath
 from tray.engine.stores import Stores, open_stores
 from tray.paths import Paths
 from tray.settings import Llm
 from tray.sources import configuration
-from tray.store.approval_file import IMPORTED
 from tray.store.retention import RetentionLimits
-from tray.store.trial_results import TrialResults
 
 
 def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
@@ -35,22 +30,11 @@ class ConfirmedSettings:
         return confirmed_llm(self._paths, self._stores)
 
 
-def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
-    """What the sources propose, held against the ledger."""
-    return HookCatalog(
-        paths,
-        stores.ledger,
-        stores.copies,
-        TrialResults(paths.state),
-        paths.database.with_name(IMPORTED),
-        SearchPath(os.environ),
-    )
-
-
 def open_catalog(paths: Paths) -> HookCatalog:
     """Opens the stores and returns the catalogue, for a command that uses nothing else of them. Raises StoreError."""
     paths.prepare()
-    return build_catalog(paths, open_stores(paths, create=False))
+    stores = open_stores(paths, create=False)
+    return HookCatalog(paths, stores.ledger, stores.copies)
 
 
 def journal_limits(catalog: HookCatalog) -> RetentionLimits:

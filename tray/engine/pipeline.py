@@ -22,13 +22,14 @@ from tray.engine.ports import (
     NO_CALLER,
     EngineListener,
     EngineOptions,
-    EngineState,
     EventCaller,
     Execution,
+    RecordSink,
 )
 from tray.engine.receive import CallReport, CallReports, receive
 from tray.engine.respond import Responder, SkippedHooks
 from tray.engine.scopes import SkillScopes
+from tray.engine.stores import Stores
 from tray.engine.user_questions import (
     ASKING_KINDS,
     EngineResponse,
@@ -99,16 +100,25 @@ class EngineQuestion(PendingQuestion, kw_only=True, eq=False):
 
 
 class Engine:
-    """Judges events by the approved hooks. `workers` run what no agent waits for."""
+    """Judges events by the approved hooks: in the tray, in the one-shot engine, in a trial and in a replay.
+
+    `workers` run what no agent waits for. `records` takes the records of decisions in place of the journal.
+    """
 
     def __init__(
-        self, state: EngineState, listener: EngineListener, workers: Workers, options: EngineOptions
+        self,
+        stores: Stores,
+        listener: EngineListener,
+        workers: Workers,
+        options: EngineOptions,
+        *,
+        records: RecordSink | None = None,
     ) -> None:
         self._lost = options.lost
         self._protection = Protection(
-            protected_paths=state.protected_paths,
+            protected_paths=stores.protected_paths,
             settings=options.settings,
-            approved=state.ledger,
+            approved=stores.ledger,
             page=options.page,
         )
         self._slash_commands = options.slash_commands
@@ -116,18 +126,18 @@ class Engine:
         self._stop_signal = options.stop_signal
         self._shutdown_state = options.shutdown_state
         self._background = options.background
-        self._ledger = state.ledger
-        self._switch = state.switch
-        self._runs = state.runs
-        self._sessions = state.sessions
-        self._limits = TurnLimits(state.sessions)
-        self._async_output = AsyncOutput(state.sessions)
-        self._scopes = SkillScopes(state.sessions)
+        self._ledger = stores.ledger
+        self._switch = stores.switch
+        self._runs = stores.runs
+        self._sessions = stores.sessions
+        self._limits = TurnLimits(stores.sessions)
+        self._async_output = AsyncOutput(stores.sessions)
+        self._scopes = SkillScopes(stores.sessions)
         self._reports = CallReports()
-        self._copies, self._settings = state.copies, options.settings
+        self._copies, self._settings = stores.copies, options.settings
         self._executor: HookExecutor | None = None
         self._responder = Responder(
-            records=state.records,
+            records=records or stores.journal,
             listener=listener,
             limits=self._limits,
             scopes=self._scopes,

@@ -9,15 +9,9 @@ import msgspec
 
 from tray.engine.own_answers import LostApprovals, SlashCommands, WithoutTray
 from tray.engine.user_questions import EngineResponse, UserQuestions
-from tray.execution.hook_runs import HookRuns
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, EventKind
-from tray.protection.protected_paths import ProtectedPaths
 from tray.protection.self_protection import PageAddress
-from tray.store.copies import Copies
-from tray.store.ledger import Ledger
-from tray.store.sessions import Sessions
-from tray.store.switch import Switch
 from tray.threads import ShutdownState, failures_logged
 
 if TYPE_CHECKING:
@@ -105,18 +99,6 @@ class EventNotes(Protocol):
     """Returns a text for the user, which is shown beside the answer; "" for most events."""
 
     def note(self, event: Event) -> str: ...
-
-
-class EngineState(msgspec.Struct, frozen=True, kw_only=True):
-    """What the engine judges by, and where it records."""
-
-    ledger: Ledger
-    copies: Copies
-    switch: Switch
-    sessions: Sessions
-    runs: HookRuns
-    protected_paths: ProtectedPaths
-    records: RecordSink
 
 
 class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,9 +13,9 @@ from user_controls import user_controls
 
 from tray.agents.claude_code.hook_import import IMPORTER
 from tray.agents.connection import Plan, Site
+from tray.approvals.catalog import HookCatalog
 from tray.cli import agents
 from tray.connect import hook_import
-from tray.engine.catalogs import build_catalog
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
@@ -262,7 +262,7 @@ def test_hooks_that_were_approved_before_run_once_after_import_and_a_failure_nam
     settings(file, str(script(person.home / "guard.sh", "exit 0" if works else "echo no such thing >&2; exit 7")))
     person.import_hooks()
     stores = open_stores(person.site.paths, create=True)
-    catalog = build_catalog(person.site.paths, stores)
+    catalog = HookCatalog(person.site.paths, stores.ledger, stores.copies)
     catalog.refresh()
     user_controls(stores, catalog).approve(catalog.states[0].key, catalog.states[0].digest, "test")
     stores.journal.close()
