@@ -28,6 +28,7 @@ REASON = "no-shell says no"
 INSTALL = """
 import sys
 from tray import relay_program
+from tray.doctor import relay_problems
 from tray.installation import installed_relay
 from tray.engine.stores import open_stores
 from tray.engine.guard_summary import guards
