@@ -26,7 +26,9 @@ class BootClock:
         return time.time()
 
     def monotonic(self) -> float:
-        return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
+        if sys.platform == "linux":
+            return time.clock_gettime(time.CLOCK_BOOTTIME)
+        return time.monotonic()
 
 
 BOOT_CLOCK = BootClock()
