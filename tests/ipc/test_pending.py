@@ -34,6 +34,16 @@ from tray.model.decision import Answer
 MANY = 200
 
 
+class RecordingSender:
+    """In the place of the server: keeps the answers that it is to send."""
+
+    def __init__(self) -> None:
+        self.delivered: queue.Queue[PendingAnswer] = queue.Queue()
+
+    def deliver(self, caller: ClientConnection, answer: PendingAnswer) -> None:
+        self.delivered.put(answer)
+
+
 @pytest.fixture(params=["inline", "after work"])
 def origin(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -152,12 +162,12 @@ def test_a_question_that_comes_while_the_tray_quits_is_closed_without_an_answer(
             answers.close(time.monotonic())  # between the look whether the tray quits and the opened question
             super().open(waiter)
 
-    delivered: queue.Queue[PendingAnswer] = queue.Queue()
-    answers = PendingAnswers(lambda _, answer: delivered.put(answer))
+    sender = RecordingSender()
+    answers = PendingAnswers(sender)
     with waiting_caller() as caller:
         assert answers.add(caller, LateQuestion())
 
-        assert delivered.get(timeout=LONG).answer() is None
+        assert sender.delivered.get(timeout=LONG).answer() is None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
@@ -165,8 +175,8 @@ def test_a_question_that_comes_while_the_tray_quits_is_closed_without_an_answer(
 def test_a_question_that_no_file_can_be_opened_for_is_not_asked_and_the_next_one_is(left: int) -> None:
     import resource
 
-    delivered: queue.Queue[PendingAnswer] = queue.Queue()
-    answers = PendingAnswers(lambda _, answer: delivered.put(answer))
+    sender = RecordingSender()
+    answers = PendingAnswers(sender)
     usual = resource.getrlimit(resource.RLIMIT_NOFILE)
     with waiting_caller() as caller, waiting_caller() as next_caller:
         free = os.dup(0)  # the lowest one
@@ -182,7 +192,7 @@ def test_a_question_that_no_file_can_be_opened_for_is_not_asked_and_the_next_one
         question.end("allowed")
 
         assert not is_added
-        assert delivered.get(timeout=LONG).answer() == Answer(stdout=b"allowed")
+        assert sender.delivered.get(timeout=LONG).answer() == Answer(stdout=b"allowed")
 
 
 @contextlib.contextmanager

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import json
 import logging
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -73,11 +73,23 @@ class IpcService(Protocol):
         """A request of the CLI; a HooktrayError travels back to it. `terminal` is that of the command."""
 
 
+class Step(enum.Enum):
+    """What is next for a caller whose request has no answer yet."""
+
+    READ = enum.auto()  # in the acceptor, which moves a slow caller to a pool
+    READ_REST = enum.auto()
+    CONTROL = enum.auto()
+
+
+# What a thread does for a caller: a step, the hooks of its event, or the answer that is sent.
+Task = Step | Execution | PendingAnswer | Answer
+
+
 class ConnectionPool:
     """A bounded number of slots for callers that take time: `reserve` one, then `start` a thread or `release` it."""
 
-    def __init__(self, limit: int, name: str) -> None:
-        self._limit, self._name = limit, name
+    def __init__(self, server: IpcServer, limit: int, name: str) -> None:
+        self._server, self._limit, self._name = server, limit, name
         self._lock = threading.Lock()
         self._inside: list[ClientConnection] = []
         self._threads: set[threading.Thread] = set()
@@ -95,12 +107,12 @@ class ConnectionPool:
             if thread is not None:
                 self._threads.remove(thread)
 
-    def start(self, caller: ClientConnection, work: Callable[[], bool]) -> bool:
-        """Run `work` in the reserved slot, which is free afterwards; False when the system has no thread left.
+    def start(self, caller: ClientConnection, task: Task) -> bool:
+        """Do the task in the reserved slot, which is free afterwards; False when the system has no thread left.
 
-        `work` returns True when the caller has moved on to another thread; otherwise it is closed.
+        Unless the caller then moves on to another thread, it is closed.
         """
-        thread = threading.Thread(target=self._run, args=(caller, work), name=self._name, daemon=True)
+        thread = threading.Thread(target=self._run, args=(caller, task), name=self._name, daemon=True)
         with self._lock:
             self._threads.add(thread)
         try:
@@ -131,10 +143,10 @@ class ConnectionPool:
             for thread in threads:
                 thread.join(max(0.0, until - time.monotonic()))
 
-    def _run(self, caller: ClientConnection, work: Callable[[], bool]) -> None:
+    def _run(self, caller: ClientConnection, task: Task) -> None:
         moved = False
         try:
-            moved = work()
+            moved = self._server.proceed(caller, task)
         finally:
             if not moved:
                 caller.close()
@@ -151,11 +163,11 @@ class IpcServer:
         self._loopback = loopback
         self._closing = threading.Event()
         self._rebind_lock = threading.Lock()  # held while the path of the socket changes hands
-        self._unidentified_pool = ConnectionPool(UNIDENTIFIED_THREADS, "ipc unidentified")
-        self._slow_pool = ConnectionPool(SLOW_THREADS, "ipc slow")
-        self._event_pool = ConnectionPool(EVENT_THREADS, "ipc event")
-        self._control_pool = ConnectionPool(CONTROL_THREADS, "ipc control")
-        self._pending = PendingAnswers(self._resume)
+        self._unidentified_pool = ConnectionPool(self, UNIDENTIFIED_THREADS, "ipc unidentified")
+        self._slow_pool = ConnectionPool(self, SLOW_THREADS, "ipc slow")
+        self._event_pool = ConnectionPool(self, EVENT_THREADS, "ipc event")
+        self._control_pool = ConnectionPool(self, CONTROL_THREADS, "ipc control")
+        self._pending = PendingAnswers(self)
         self._deferred = DeferredWork()
         self._inline_slots = threading.Semaphore(INLINE_WORKERS)
         self._acceptors: list[threading.Thread] = []
@@ -272,18 +284,20 @@ class IpcServer:
             connection.close()
             return
         caller = ClientConnection(connection, peer, self._service, self._deferred, token)
-        if not self._guarded(caller, self._read_frame):
+        if not self.proceed(caller, Step.READ):
             caller.close()
 
-    def _guarded(self, caller: ClientConnection, step: Callable[[ClientConnection], bool]) -> bool:
-        """Run one step for a caller. If it fails, the service decides the answer.
+    def proceed(self, caller: ClientConnection, task: Task) -> bool:
+        """Do a task for a caller; True if the caller has moved on to another thread.
 
-        If that fails, too, the connection is closed without an answer.
+        If the task fails, the service decides the answer. If that fails, too, the connection is closed without one.
         """
         failure: Exception | None = None
-        for attempt in (step, None):
+        for attempt in (task, None):
             try:
-                return attempt(caller) if attempt else self._answer_failure(caller, failure)
+                return (
+                    self._perform(caller, attempt) if attempt is not None else self._answer_failure(caller, failure)
+                )
             except ClientDisconnected:
                 return False
             except Exception as error:  # noqa: BLE001  the connection: its failure must not end the thread
@@ -304,16 +318,28 @@ class IpcServer:
         agent, event = (caller.header.fields.get(name, "") for name in ("agent", "event"))
         return _send(caller, self._service.failure_answer(agent, event, caller.body()))
 
-    def _read_frame(self, caller: ClientConnection) -> bool:
-        """The acceptor's step: a slow caller moves to a pool or is closed at once, and its relay goes to `once`."""
+    def _perform(self, caller: ClientConnection, task: Task) -> bool:
+        match task:
+            case Step.READ:
+                return self._read(caller)
+            case Step.READ_REST:
+                caller.read_rest()
+                return self._serve(caller, inline=False)
+            case Step.CONTROL:
+                return self._control(caller)
+            case Execution():
+                return self._execute(caller, task)
+            case Answer():
+                return _send(caller, task)
+            case _:
+                return _send(caller, task.answer())
+
+    def _read(self, caller: ClientConnection) -> bool:
+        """A slow caller moves to a pool or is closed at once, and its relay asks the one-shot engine."""
         if caller.read(FRAME_WAIT):
             return self._serve(caller, inline=True)
         pool = self._unidentified_pool if caller.header is None else self._slow_pool
-        return self._move_to_pool(pool, caller, self._read_rest)
-
-    def _read_rest(self, caller: ClientConnection) -> bool:
-        caller.read_rest()
-        return self._serve(caller, inline=False)
+        return self._move_to_pool(pool, caller, Step.READ_REST)
 
     def _serve(self, caller: ClientConnection, *, inline: bool) -> bool:
         """Handle a whole frame. An answer leaves at once; work is done in this thread if `inline`, or in a pool."""
@@ -321,7 +347,7 @@ class IpcServer:
             return False
         assert caller.prefix is not None
         if caller.prefix.kind == frames.CONTROL:
-            return self._move_to_pool(self._control_pool, caller, self._control)
+            return self._move_to_pool(self._control_pool, caller, Step.CONTROL)
         request, pool = caller.relay_request(), self._event_pool
         if not pool.reserve(caller):
             return self._reply(caller, self._service.busy_answer(request))
@@ -337,18 +363,18 @@ class IpcServer:
                 return self._add_pending(caller, result)
             if inline and self._inline_slots.acquire(blocking=False):
                 try:
-                    return self._finish(result, caller)
+                    return self._execute(caller, result)
                 finally:
                     self._inline_slots.release()
             has_slot = False  # its thread frees it
-            if pool.start(caller, partial(self._guarded, caller, partial(self._finish, result))):
+            if pool.start(caller, result):
                 return True
         finally:
             if has_slot:
                 pool.release(caller)
         return self._reply(caller, self._service.busy_answer(request))
 
-    def _finish(self, execution: Execution, caller: ClientConnection) -> bool:
+    def _execute(self, caller: ClientConnection, execution: Execution) -> bool:
         result = execution.run(caller)
         if isinstance(result, Answer):
             caller.send_answer(result)
@@ -358,16 +384,15 @@ class IpcServer:
     def _add_pending(self, caller: ClientConnection, answer: PendingAnswer) -> bool:
         return self._pending.add(caller, answer) or _send(caller, answer.answer())
 
-    def _resume(self, caller: ClientConnection, answer: PendingAnswer) -> None:
+    def deliver(self, caller: ClientConnection, answer: PendingAnswer) -> None:
         """Send a pending answer from a thread of the event pool, else from the calling thread."""
-        step = partial(self._guarded, caller, lambda _: _send(caller, answer.answer()))
-        if not (self._event_pool.reserve(caller) and self._event_pool.start(caller, step)):
-            step()
+        if not (self._event_pool.reserve(caller) and self._event_pool.start(caller, answer)):
+            self.proceed(caller, answer)
             caller.close()
 
     def _reply(self, caller: ClientConnection, answer: Answer) -> bool:
         if len(answer.stdout) + len(answer.stderr) > INLINE_SIZE:
-            return self._move_to_pool(self._slow_pool, caller, lambda _: _send(caller, answer))
+            return self._move_to_pool(self._slow_pool, caller, answer)
         caller.send_answer(answer)
         return False
 
@@ -379,11 +404,9 @@ class IpcServer:
             reply = _encode_reply({"error": error.message, "hint": error.hint}, 1)
         return _send(caller, reply)
 
-    def _move_to_pool(
-        self, pool: ConnectionPool, caller: ClientConnection, step: Callable[[ClientConnection], bool]
-    ) -> bool:
+    def _move_to_pool(self, pool: ConnectionPool, caller: ClientConnection, task: Task) -> bool:
         caller.acknowledge()
-        return pool.reserve(caller) and pool.start(caller, partial(self._guarded, caller, step))
+        return pool.reserve(caller) and pool.start(caller, task)
 
 
 def _failure(error: Exception | None) -> tuple[dict[str, object], int]:
