@@ -7,7 +7,7 @@ import sys
 
 from tray.app.core import TrayCore
 from tray.doctor.agent_sites import connected_agents
-from tray.ipc.requests import RunningTray
+from tray.ipc.requests import TrayStatus
 from tray.store.lost_guards import LostGuards
 
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
@@ -16,7 +16,7 @@ DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 class LiveFacts:
     """Read anew each time, from any thread."""
 
-    def __init__(self, core: TrayCore, tray: RunningTray) -> None:
+    def __init__(self, core: TrayCore, tray: TrayStatus) -> None:
         self._core = core
         self._tray = tray
 

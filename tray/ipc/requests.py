@@ -54,7 +54,7 @@ class PageLinks(Protocol):
     def write_link(self) -> tuple[Path, int]: ...
 
 
-class RunningTray(Protocol):
+class TrayStatus(Protocol):
     """What only the running tray knows."""
 
     @property
@@ -91,7 +91,7 @@ class UserRequests:
         prompt: PassphrasePrompt,
         reviews: TerminalReviews,
         *,
-        tray: RunningTray,
+        tray: TrayStatus,
         facts: TrayFacts,
         passphrases: PassphraseChange,
         callers: PageCallers,
