@@ -13,13 +13,13 @@ from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_parts import MenuParts
 from tray.desktop.opener import Opener
 from tray.desktop.presenter import Presenter
+from tray.desktop.session_focus import SessionFocus
 from tray.doctor.live import LiveDoctor
 from tray.installation.agents_menu import AgentsMenu
 from tray.installation.connect_service import ConnectService
 from tray.installation.connection_watch import ConnectionWatch
 from tray.installation.lost_state import LostState
 from tray.sessions.call_audit import CallAudit
-from tray.sessions.session_focus import SessionFocus
 from tray.sessions.session_tracker import SessionTracker
 from tray.web.page import WebPage
 

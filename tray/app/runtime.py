@@ -18,6 +18,8 @@ from tray.desktop.alert_controller import AlertController, AlertSettings
 from tray.desktop.confirmed_clicks import ConfirmedClicks
 from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.opener import Opener
+from tray.desktop.session_focus import SessionFocus
+from tray.desktop.user_presence import UserPresence
 from tray.doctor.agents import failed_agents
 from tray.doctor.live import LiveDoctor, runtime_health
 from tray.doctor.reports import Reports
@@ -38,9 +40,7 @@ from tray.language import say
 from tray.sessions.call_audit import CallAudit
 from tray.sessions.offline_rows import OfflineRows
 from tray.sessions.presence_files import PresenceFiles
-from tray.sessions.session_focus import SessionFocus
 from tray.sessions.session_tracker import SessionTracker
-from tray.sessions.user_presence import UserPresence
 from tray.threads import run_logged
 from tray.web.page import WebPage
 from tray.web.parts import PageParts

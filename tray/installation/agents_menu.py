@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from tray.agents.registry import AGENTS
 from tray.desktop.menu import MenuAgent, MenuPreview
+from tray.desktop.session_focus import Informer
 from tray.doctor.agent_status import AgentStatus
 from tray.errors import HooktrayError
 from tray.installation.connect_service import ConnectPreview, ConnectService
 from tray.installation.entry_watch import EntryWatch
 from tray.language import say
-from tray.sessions.session_focus import Informer
 from tray.threads import Queue, Workers
 
 CHANNEL = "tray"

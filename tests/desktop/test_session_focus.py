@@ -6,10 +6,10 @@ import pytest
 from at_once import AtOnce
 
 from tray.desktop.focus import FocusResult
+from tray.desktop.session_focus import SessionFocus
 from tray.errors import HooktrayError
 from tray.model.place import Place
 from tray.model.session import Session
-from tray.sessions.session_focus import SessionFocus
 
 SESSION = Session(agent="codex", session="s", project="api", name="Import", place=Place(window="7"))
 
@@ -42,7 +42,7 @@ class Going(AtOnce):
 @pytest.fixture
 def going(monkeypatch: pytest.MonkeyPatch) -> Going:
     going = Going()
-    monkeypatch.setattr("tray.sessions.session_focus.focus", going.focus)  # no desktop is here
+    monkeypatch.setattr("tray.desktop.session_focus.focus", going.focus)  # no desktop is here
     return going
 
 
