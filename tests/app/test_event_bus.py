@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
 from turns import EndedTurns
 
 from tray.app.service import LARGE_RECORD, MEMORY_LIMIT, EventBus
+from tray.desktop.presenter import Presenter
 from tray.engine.session_states import TurnEndDetector
 from tray.event_loop import ThrottledCall
 from tray.model.decision import NO_OPINION, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
+from tray.sessions.presence_files import PresenceFiles
+from tray.sessions.session_tracker import SessionTracker
+from tray.store.journal import Journal
+from tray.web.page import WebPage
 
 EVENT = Event(id="a" * 32, agent="x-code", name="TurnComplete", kind=EventKind.ROUND_END, session="s")
 RECORD = Record(id=EVENT.id, at=0.0, agent="x-code", session="s", project="", event="TurnComplete", kind="round_end",
@@ -81,8 +87,10 @@ def posted() -> Posted:
 
 @pytest.fixture
 def bus(recorder: Recorder, posted: Posted) -> EventBus:
-    made = EventBus(posted, recorder, TurnEndDetector(EndedTurns()))
-    made.view = made.sessions = made.presence_files = made.page = made.alerts = recorder
+    made = EventBus(posted, cast(Journal, recorder), TurnEndDetector(EndedTurns()))
+    made.view, made.page = cast(Presenter, recorder), cast(WebPage, recorder)
+    made.sessions, made.presence_files = cast(SessionTracker, recorder), cast(PresenceFiles, recorder)
+    made.alerts = recorder
     made.audit = Audit()
     made.refresh = ThrottledCall(None, lambda: recorder.append(("refreshed",)), 3600.0)  # type: ignore[arg-type]
     return made
@@ -176,7 +184,7 @@ def test_an_event_that_was_answered_already_is_told_when_it_arrives(
 def test_a_round_is_counted_from_its_arrival(recorder: Recorder, posted: Posted) -> None:
     ended = EndedTurns()
     turns = TurnEndDetector(ended)
-    bus = EventBus(posted, recorder, turns)
+    bus = EventBus(posted, cast(Journal, recorder), turns)
 
     assert not turns.waiting
     bus.arrived(EVENT, answered=False)

@@ -10,7 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import closing, contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from house import House
@@ -20,6 +20,8 @@ from turns import EndedTurns
 from tray.app.service import EventBus
 from tray.desktop.alert_controller import AlertController
 from tray.desktop.opener import Opener
+from tray.desktop.presenter import Presenter
+from tray.desktop.session_focus import SessionFocus
 from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
@@ -35,6 +37,7 @@ from tray.sessions.presence_files import PresenceFiles
 from tray.sessions.session_tracker import SessionTracker
 from tray.settings import PushTarget, Settings
 from tray.threads import WorkQueue
+from tray.web.page import WebPage
 
 PLUMBING = ("tray.threads",)  # a thread's queue carries any work
 
@@ -197,10 +200,10 @@ def test_four_objects_are_between_a_decision_and_its_notification(
         settings = FixedSettings(Settings(push=[PushTarget(url="ntfy://x", when="always")]))
         controller = AlertController(
             loop.loop, work, desk, house.stores, settings, UserQuestions(),
-            deliveries=bus, sessions=sessions, places=desk, presence=desk, timer=timer, opener=Opener(),
-            folder=house.paths.state,
+            deliveries=bus, sessions=sessions, places=cast(SessionFocus, desk), presence=desk, timer=timer,
+            opener=Opener(), folder=house.paths.state,
         )  # fmt: skip
-        bus.view, bus.page, bus.alerts = Menu(), ClosedPage(), controller.alerts
+        bus.view, bus.page, bus.alerts = cast(Presenter, Menu()), cast(WebPage, ClosedPage()), controller.alerts
         bus.sessions = sessions
         bus.presence_files = PresenceFiles(Presence(), timer)
         bus.audit = Audit()

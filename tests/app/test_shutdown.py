@@ -5,12 +5,14 @@ from __future__ import annotations
 import configparser
 import threading
 from pathlib import Path
+from typing import cast
 
 import pytest
 from at_once import AtOnce
 from desk import wait
 
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, KILL_TIMEOUT, GracefulShutdown
+from tray.ipc.server import IpcServer
 from tray.threads import ShutdownState
 
 LONG = 60.0
@@ -42,7 +44,7 @@ class Fixture:
         self.waits, self.ended = threading.Event(), threading.Event()
 
     def start(self, grace: float) -> GracefulShutdown:
-        shutdown = GracefulShutdown(self.server, self.quit, AtOnce(), grace=grace)
+        shutdown = GracefulShutdown(cast(IpcServer, self.server), self.quit, AtOnce(), grace=grace)
         shutdown.view = self
         shutdown.start()
         return shutdown

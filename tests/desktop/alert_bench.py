@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from house import House
 from notify import samples
@@ -10,11 +11,13 @@ from notify import samples
 from tray.desktop.alert_controller import AlertController
 from tray.desktop.menu import Action, ShowReason
 from tray.desktop.opener import Opener
+from tray.desktop.session_focus import SessionFocus
 from tray.engine.user_questions import UserQuestions
 from tray.event_loop import LoopThread
 from tray.model.event import Event
 from tray.notify.alert import Alert, FixedSettings
 from tray.notify.alert_gate import NOTHING_PROVED, Attention
+from tray.sessions.session_tracker import SessionTracker
 
 
 class AlertBench(samples.Surroundings):
@@ -27,8 +30,8 @@ class AlertBench(samples.Surroundings):
         self.alerts: list[Alert] = []
         self.alerting = AlertController(
             self.loop.loop, self, self, house.stores, FixedSettings(), UserQuestions(),
-            deliveries=self, sessions=self, places=self, presence=self, timer=self, opener=Opener(),
-            folder=house.paths.state,
+            deliveries=self, sessions=cast(SessionTracker, self), places=cast(SessionFocus, self), presence=self,
+            timer=self, opener=Opener(), folder=house.paths.state,
         )  # fmt: skip
         self.alerting.menu = self.alerting.presenter = self
         self.alerting.alerts = samples.service(self)

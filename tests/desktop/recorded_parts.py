@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import cast
 
 from at_once import AtOnce
 from house import House
 
+from tray.desktop.alert_controller import AlertController
 from tray.desktop.menu import MenuAgent
 from tray.desktop.menu_parts import MenuIncident, MenuParts
 from tray.desktop.opener import Opener
+from tray.desktop.session_focus import SessionFocus
 from tray.engine.user_questions import UserQuestion
 from tray.errors import HooktrayError
 from tray.model.session import Session
+from tray.notify.service import AlertService
+from tray.sessions.call_audit import CallAudit
+from tray.sessions.session_tracker import SessionTracker
 
 
 class Recorded:
@@ -209,13 +215,13 @@ class RecordedParts:
         self.parts = MenuParts(
             queue=self.background,
             workers=self.background,
-            alerts=self.alerts,
-            messages=self.messages,
-            sessions=NoSessions(),
-            focus=RecordedFocus(self.asked),
+            alerts=cast(AlertController, self.alerts),
+            messages=cast(AlertService, self.messages),
+            sessions=cast(SessionTracker, NoSessions()),
+            focus=cast(SessionFocus, RecordedFocus(self.asked)),
             agents=self.agents,
             doctor=RecordedDoctor(self.asked),
-            audit=RecordedAudit(self.asked),
+            audit=cast(CallAudit, RecordedAudit(self.asked)),
             lost_state=RecordedLostState(self.asked),
             connections=Connected(),
             journal=house.stores.journal,

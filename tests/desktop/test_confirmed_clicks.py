@@ -18,6 +18,7 @@ from tray.approvals.controls import Controls
 from tray.desktop.confirmed_clicks import CLICKS, ConfirmedClicks
 from tray.desktop.menu import OpenPage, PauseHooks, ToggleSwitch
 from tray.errors import HooktrayError
+from tray.notify.service import AlertService
 
 SECRET = "seven quiet bridges"
 PANEL = os.getpid()  # a process that is there
@@ -45,7 +46,7 @@ class Stage:
         self.clock, self.menu, messages = Clock(), RecordedClicks(), RecordedMessages()
         self.told, self.done = messages.told, self.menu.acted
         trust = cast("ClickTrust", self.trust)  # judges without processes
-        self.clicks = ConfirmedClicks(trust, self.controls, messages, AtOnce(), self.clock)
+        self.clicks = ConfirmedClicks(trust, self.controls, cast(AlertService, messages), AtOnce(), self.clock)
         self.clicks.menu = self.menu
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 from at_once import AtOnce
 
@@ -10,6 +12,8 @@ from tray.desktop.session_focus import SessionFocus
 from tray.errors import HooktrayError
 from tray.model.place import Place
 from tray.model.session import Session
+from tray.notify.service import AlertService
+from tray.sessions.session_tracker import SessionTracker
 
 SESSION = Session(agent="codex", session="s", project="api", name="Import", place=Place(window="7"))
 
@@ -21,8 +25,8 @@ class Going(AtOnce):
         self.result, self.page = FocusResult(True), True
         self.said: list[tuple[str, str]] = []
         self.opened: list[tuple[str, str]] = []
-        self.went = SessionFocus(self, self, self)
-        self.went.alerts = self.went.pages = self
+        self.went = SessionFocus(cast(SessionTracker, self), self, self)
+        self.went.alerts, self.went.pages = cast(AlertService, self), self
 
     def get(self, agent: str, session: str) -> Session | None:
         return SESSION if session == "s" else None

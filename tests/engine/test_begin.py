@@ -7,6 +7,7 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from itertools import product
+from typing import cast
 
 import pytest
 from desk.wait import wait
@@ -19,7 +20,7 @@ from tray.engine import plan as plan_module
 from tray.engine.execute import HookStatus
 from tray.engine.pipeline import Engine
 from tray.engine.plan import EventSearch, matches, plan
-from tray.engine.ports import EngineOptions, Execution
+from tray.engine.ports import EngineListener, EngineOptions, Execution
 from tray.engine.user_questions import PendingQuestion
 from tray.model.decision import Answer, Record, Verdict
 from tray.model.event import Event, RelayRequest
@@ -362,7 +363,7 @@ def test_a_failure_after_self_protection_still_asks_the_user(
 def test_a_status_that_cannot_be_shown_is_logged_and_its_hook_runs(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:
-    status = HookStatus(BrokenDisplay(), "turn", "looking")
+    status = HookStatus(cast(EngineListener, BrokenDisplay()), "turn", "looking")
     status.hide()
     status.hide()
 

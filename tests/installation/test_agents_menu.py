@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import cast
 
 import pytest
 from at_once import AtOnce
@@ -18,10 +19,12 @@ from tray.agents.registry import AGENTS, BUILT_IN
 from tray.approvals.catalog import HookCatalog
 from tray.connect import connectors
 from tray.desktop.menu import MenuAgent
+from tray.desktop.presenter import Presenter
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.installation.agents_menu import AgentsMenu
 from tray.installation.connect_service import ConnectService
+from tray.notify.service import AlertService
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
@@ -68,8 +71,8 @@ def new_menu(home: Path, desk: Desk) -> AgentsMenu:
     stores = open_stores(paths, create=True)
     catalog = HookCatalog(paths, stores.ledger, stores.copies)
     service = ConnectService(paths, desk, desk, catalog)
-    agents = AgentsMenu(service, AtOnce(), AtOnce(), desk)
-    agents.view = desk
+    agents = AgentsMenu(service, AtOnce(), AtOnce(), cast(AlertService, desk))
+    agents.view = cast(Presenter, desk)
     return agents
 
 

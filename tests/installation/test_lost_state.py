@@ -30,6 +30,7 @@ from tray.installation.lost_state import LosableCore, LostState
 from tray.installation.relay_files import RelayFiles
 from tray.installation.state_folder import AnotherTrayError, StateFolder
 from tray.model.hook import ApprovalState
+from tray.notify.service import AlertService
 from tray.store.copies import DamagedError
 from tray.store.db import Database
 from tray.store.ledger import Ledger
@@ -70,7 +71,7 @@ class Tray:
             cast(LosableCore, core),
             self.folder,
             cast(AbstractEventLoop, SimpleNamespace(call_soon_threadsafe=self._call)),
-            self,
+            cast(AlertService, self),
             self.viewer,
             refresh=self,
             offline_rows=self,

@@ -7,12 +7,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 from house import House
 
 from tray.installation import installed_relay, relay_watch
 from tray.installation.relay_watch import RelayWatch
+from tray.notify.service import AlertService
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
 
@@ -43,7 +45,7 @@ def recorder() -> Recorder:
 def watch(house: House, recorder: Recorder) -> RelayWatch:
     installed_relay.install(house.paths, house.stores.database)
     installed_relay.write_table(house.paths, (), house.stores.database)
-    return RelayWatch(recorder, house.paths, house.stores.database, recorder)
+    return RelayWatch(recorder, house.paths, house.stores.database, cast(AlertService, recorder))
 
 
 def look_twice(watch: RelayWatch, recorder: Recorder) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from house import House
 
+from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.callers.person import Judgement
 from tray.approvals.controls import Controls
 from tray.ipc.approval_requests import TerminalReviews
@@ -16,6 +18,7 @@ from tray.ipc.passphrase_change import PassphraseChange
 from tray.ipc.requests import UserRequests
 from tray.ipc.terminal import TerminalPrompt
 from tray.model.session import Session
+from tray.sessions.session_tracker import SessionTracker
 
 
 class TrayParts:
@@ -78,6 +81,7 @@ def unattended_requests(house: House, controls: Controls) -> UserRequests:
     parts = TrayParts()
     changes = PassphraseChange(TerminalPrompt(parts, controls.passphrase), controls, parts)
     return UserRequests(
-        controls, Nobody(), reviews(house), tray=parts, facts=parts, passphrases=changes, callers=parts, page=parts,
-        sessions=parts, windows=parts, reports=parts,
+        controls, cast(TerminalPrompt, Nobody()), reviews(house), tray=parts, facts=parts, passphrases=changes,
+        callers=cast(ClickTrust, parts), page=parts, sessions=cast(SessionTracker, parts), windows=parts,
+        reports=parts,
     )  # fmt: skip

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from tray.clock import Clock
 from tray.notify.alert import FixedSettings, SettingsInForce
 from tray.notify.notifier import NotificationBackend, Notifier
 from tray.notify.policy import Alert, AlertClass, Button, Urgency
+from tray.notify.push.push_queue import PushQueue
 from tray.notify.service import AlertService, AlertSink
 from tray.notify.sound import Player
-from tray.store.switch import SwitchState
+from tray.store.journal import Journal
+from tray.store.switch import Switch, SwitchState
 
 LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
 
@@ -58,8 +60,8 @@ def service(
 ) -> AlertService:
     around = around or Surroundings()
     return AlertService(
-        gate, settings or FixedSettings(), notices=around, sessions=around, places=around, push=around, timer=around,
-        clock=clock,
+        gate, settings or FixedSettings(), notices=cast(Journal, around), sessions=around, places=around,
+        push=cast(PushQueue, around), timer=around, clock=clock,
     )  # fmt: skip
 
 
@@ -111,7 +113,9 @@ class Desktop:
 def notifier(*backends: NotificationBackend, timeout: float = LONG) -> Notifier:
     """A notifier on the running loop; it plays no sounds."""
     desktop = Desktop(*backends)
-    return Notifier(asyncio.get_running_loop(), desktop, Player(FixedSettings()), desktop, desktop, timeout)
+    return Notifier(
+        asyncio.get_running_loop(), desktop, Player(FixedSettings()), cast(Switch, desktop), desktop, timeout
+    )
 
 
 async def until(condition: Callable[[], object]) -> None:

@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -24,6 +24,7 @@ from tray.notify.alert_gate import (
     AlertGate,
     Attention,
 )
+from tray.notify.notifier import Notifier
 from tray.notify.throttle import Throttle
 from tray.settings import Settings
 
@@ -56,7 +57,7 @@ class World:
         self._timers: list[tuple[float, int, Callable[[], object]]] = []
         settings = FixedSettings(Settings(while_looking=self.mode))
         self.gate = AlertGate(
-            self.throttle or Unlimited(settings, self), self, self, settings, self,
+            self.throttle or Unlimited(settings, self), cast(Notifier, self), self, settings, self,
             timer=self, release_timer=self, clock=self,
         )  # fmt: skip
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from desk.sound import Recording
@@ -22,7 +23,7 @@ from tray.notify.fallback_backends import ButtonlessBackend
 from tray.notify.notifier import QUEUE_LIMIT, Delivery, NotificationBackend, Notifier, loudest
 from tray.notify.policy import Urgency
 from tray.notify.sound import Player
-from tray.store.switch import SwitchState
+from tray.store.switch import Switch, SwitchState
 
 pytestmark = pytest.mark.desktop
 LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
@@ -40,7 +41,7 @@ class Stage:
         self.deliveries: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
         self.player = Player(FixedSettings())
         desktop = Desktop(backend or DesktopNotifierBackend())
-        self.queue = Notifier(self.loop, desktop, self.player, self, self, timeout)
+        self.queue = Notifier(self.loop, desktop, self.player, cast(Switch, self), self, timeout)
 
     def alerted(self, ids: tuple[str, ...], word: str) -> None:
         (record,) = ids
@@ -247,7 +248,9 @@ def test_back_ends_that_cannot_be_made_are_the_problem_until_they_can() -> None:
 
     async def main() -> None:
         desktop = BrokenDesktop()
-        notifier = Notifier(asyncio.get_running_loop(), desktop, Player(FixedSettings()), desktop, desktop)
+        notifier = Notifier(
+            asyncio.get_running_loop(), desktop, Player(FixedSettings()), cast(Switch, desktop), desktop
+        )
         await notifier.take_down("key")
         assert (await notifier.send(QUIET), notifier.last_error) == (Delivery.FAILED, "no more files")
         assert (await notifier.send(QUIET), notifier.last_error) == (Delivery.SENT, "")

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import psutil
 import pytest
@@ -18,10 +18,12 @@ from house import House
 from tray.engine.ports import FREQUENT_KINDS
 from tray.engine.session_states import state_after
 from tray.errors import HooktrayError
+from tray.execution.known_agents import KnownAgents
 from tray.model.decision import NO_OPINION, Decision, Verdict
 from tray.model.event import EventKind
 from tray.model.session import Session, SessionState
-from tray.sessions.session_tracker import SessionStore, SessionTracker, git_branch
+from tray.sessions.session_tracker import SessionTracker, git_branch
+from tray.store.session_rows import SessionRows
 
 TMUX = {"TMUX": "/tmp/tmux-1/default,1,0", "TMUX_PANE": "%7"}
 
@@ -30,7 +32,7 @@ TMUX = {"TMUX": "/tmp/tmux-1/default,1,0", "TMUX_PANE": "%7"}
 class CountedRows:
     """The real rows; remembers what is written into them."""
 
-    rows: SessionStore
+    rows: SessionRows
     written: list[Session]
 
     def all(self) -> tuple[Session, ...]:
@@ -57,7 +59,9 @@ class Tracked:
 
     def fresh(self) -> SessionTracker:
         rows = CountedRows(self.house.stores.session_rows, self.writes)
-        tracker = SessionTracker(rows, self, self.house.stores.journal, clock=self.clock)
+        tracker = SessionTracker(
+            cast(SessionRows, rows), cast(KnownAgents, self), self.house.stores.journal, clock=self.clock
+        )
         tracker.view = self
         return tracker
 

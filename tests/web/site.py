@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from desktop.recorded_parts import RecordedParts
 from house import House
@@ -25,6 +26,7 @@ from tray.model.decision import Record, Verdict
 from tray.model.form import Answers
 from tray.model.session import Session
 from tray.protection.self_protection import PageAddress
+from tray.sessions.session_tracker import SessionTracker
 from tray.web.page import WebPage
 from tray.web.parts import AgentConnection, ConnectOffer, PageParts, PageSetting
 
@@ -138,7 +140,8 @@ class Site:
             paths=house.paths, parts=menu_parts,
         )  # fmt: skip
         parts = PageParts(
-            stores=house.stores, catalog=house.catalog, controls=self.controls, clicks=self, menu=self, board=self,
+            stores=house.stores, catalog=house.catalog, controls=self.controls, clicks=self, menu=self,
+            board=cast(SessionTracker, self),
             replayer=LiveReplays(house.paths, house.stores, house.catalog, None), windows=self,
             questions=self.questions, opener=self.opened,
         )  # fmt: skip

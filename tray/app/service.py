@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from operator import attrgetter
@@ -12,7 +11,8 @@ from msgspec.structs import replace
 
 from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
-from tray.approvals.search_path import SearchPath
+from tray.approvals.catalog import HookCatalog
+from tray.desktop.presenter import Presenter
 from tray.engine.pipeline import Engine
 from tray.engine.ports import EventCaller, Execution
 from tray.engine.session_states import TurnEndDetector
@@ -24,19 +24,14 @@ from tray.ipc.server import PeerCredentials
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PROBE_SIZE, Event, EventKind, RelayRequest, probe_answer
 from tray.model.hook import GATING_KINDS
+from tray.sessions.presence_files import PresenceFiles
+from tray.sessions.session_tracker import SessionTracker
+from tray.store.journal import Journal
 from tray.threads import Queue
+from tray.web.page import WebPage
 
 MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
 LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 records
-
-
-class SearchedCatalog(Protocol):
-    """What the service needs of HookCatalog."""
-
-    @property
-    def search(self) -> SearchPath: ...
-    @property
-    def misses_program(self) -> bool: ...
 
 
 class ServiceInterface(Protocol):
@@ -56,7 +51,7 @@ class TrayService:
 
     ui: ServiceInterface
 
-    def __init__(self, engine: Engine, agents: KnownAgents, catalog: SearchedCatalog) -> None:
+    def __init__(self, engine: Engine, agents: KnownAgents, catalog: HookCatalog) -> None:
         self._agents = agents
         self._catalog, self._search = catalog, catalog.search
         self._engine = engine
@@ -92,44 +87,6 @@ class TrayService:
         return None if kind in GATING_KINDS else neutral(agent, event, body, {})
 
 
-class AlertLog(Protocol):
-    """Where the delivery of an alert is recorded."""
-
-    def set_alerted(self, ids: tuple[str, ...], word: str) -> object: ...
-
-
-class DecisionView(Protocol):
-    """What the icon and its menu show when they are drawn."""
-
-    recent: deque[Record]
-    last_events: dict[str, float]  # of each agent, seconds since the epoch
-
-    def status_shown(self, turn: str, text: str) -> None: ...
-    def status_hidden(self, turn: str) -> None: ...
-    def show(self) -> None: ...
-
-
-class SessionListener(Protocol):
-    """Follows the sessions."""
-
-    def arrived(self, event: Event) -> None: ...
-    def decided(self, event: Event, decision: Decision) -> None: ...
-
-
-class EventListener(Protocol):
-    """Needs only some events."""
-
-    def observe(self, event: Event) -> None: ...
-
-
-class RecordListener(Protocol):
-    """The page; `server` is None until it is opened."""
-
-    @property
-    def server(self) -> object | None: ...
-    def publish(self, record: Record) -> None: ...
-
-
 class AlertListener(Protocol):
     """Announces decisions, or finds calls that were not judged. `arrived` is called from any thread."""
 
@@ -145,15 +102,15 @@ class EventBus:
     `audit` before the hooks of a call run.
     """
 
-    view: DecisionView
-    sessions: SessionListener
-    presence_files: EventListener
-    page: RecordListener
+    view: Presenter
+    sessions: SessionTracker
+    presence_files: PresenceFiles
+    page: WebPage
     alerts: AlertListener
     audit: AlertListener
     refresh: ThrottledCall  # looks at the sources, which may have changed
 
-    def __init__(self, queue: Queue, rows: AlertLog, turns: TurnEndDetector) -> None:
+    def __init__(self, queue: Queue, rows: Journal, turns: TurnEndDetector) -> None:
         self._queue = queue
         self._rows = rows
         self._turns = turns

@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Protocol
 
+from tray.ipc.server import IpcServer
 from tray.threads import Queue, ShutdownState, run_logged
 
 GRACE = 10.0  # seconds that hooks may take to finish when an agent waits for their answer
@@ -30,15 +31,6 @@ else:
     SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 log = logging.getLogger(__name__)
-
-
-class StoppableServer(Protocol):
-    """What this needs of the IPC server."""
-
-    @property
-    def is_busy(self) -> bool: ...
-    def stop_accepting(self) -> None: ...
-    def close(self, timeout: float) -> None: ...
 
 
 class ShutdownView(Protocol):
@@ -60,7 +52,7 @@ class GracefulShutdown:
     view: ShutdownView
 
     def __init__(
-        self, listener: StoppableServer, shutdown_state: ShutdownState, queue: Queue, *, grace: float = GRACE
+        self, listener: IpcServer, shutdown_state: ShutdownState, queue: Queue, *, grace: float = GRACE
     ) -> None:
         self._listener, self._shutdown_state, self._grace = listener, shutdown_state, grace
         self._queue = queue

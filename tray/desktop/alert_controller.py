@@ -7,7 +7,7 @@ import itertools
 import sys
 import time
 import webbrowser
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypedDict
@@ -15,6 +15,7 @@ from typing import Protocol, TypedDict
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.pauses import tomorrow
 from tray.approvals.undo import Undo
+from tray.desktop.confirmed_clicks import ConfirmedClicks
 from tray.desktop.icon import Icon, show_balloon
 from tray.desktop.menu import (
     Action,
@@ -28,6 +29,7 @@ from tray.desktop.menu import (
     ShowReason,
 )
 from tray.desktop.opener import Opener
+from tray.desktop.session_focus import SessionFocus
 from tray.engine.approval_trials import TrialFailure
 from tray.engine.explain import details
 from tray.engine.stores import Stores
@@ -35,16 +37,16 @@ from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestio
 from tray.errors import HooktrayError
 from tray.event_loop import LatestTimer, Timer
 from tray.language import say
-from tray.model.event import Event
 from tray.notify.alert import ALL_AGENTS, CHOICES, INCIDENT, Alert, Button, SettingsInForce, mute_classes
 from tray.notify.alert_gate import AlertGate, Presence
 from tray.notify.freedesktop import FreedesktopBackend
 from tray.notify.notifier import DeliveryLog, NotificationBackend, Notifier
 from tray.notify.push.push_queue import PushQueue
 from tray.notify.push.sender_process import PushProcesses
-from tray.notify.service import AlertService, SessionNames, SessionPlaces
+from tray.notify.service import AlertService
 from tray.notify.sound import Player
 from tray.notify.throttle import Throttle
+from tray.sessions.session_tracker import SessionTracker
 from tray.settings import Settings
 from tray.store.ledger import Ledger, LedgerState
 from tray.store.switch import Switch, SwitchState
@@ -53,25 +55,6 @@ from tray.threads import Queue, Workers
 SNOOZE = 30 * 60.0  # seconds, by the button on an alert
 CHANNEL = "notification"
 TRIALS = 20  # failed trials that can be undone
-
-
-class AlertSessions(SessionNames, Protocol):
-    """What the alerts need of a SessionTracker."""
-
-    def asked(self, event: Event) -> None: ...
-
-
-class AlertPlaces(SessionPlaces, Protocol):
-    """What the alerts need of a SessionFocus."""
-
-    def go(self, agent: str, session: str) -> None: ...
-
-
-class AlertClicks(Protocol):
-    """What the alerts need of ConfirmedClicks."""
-
-    def is_trusted_host(self, pid: int) -> bool: ...
-    def button_rejected(self, pid: int, work: Callable[[], None]) -> None: ...
 
 
 class MenuActions(Protocol):
@@ -119,7 +102,7 @@ class AlertController:
     `clicks`, `icon`, `menu` and `presenter` are set before `queue` runs anything.
     """
 
-    clicks: AlertClicks
+    clicks: ConfirmedClicks
     icon: Icon
     menu: MenuActions
     presenter: MenuView
@@ -134,8 +117,8 @@ class AlertController:
         questions: UserQuestions,
         *,
         deliveries: DeliveryLog,
-        sessions: AlertSessions,
-        places: AlertPlaces,
+        sessions: SessionTracker,
+        places: SessionFocus,
         presence: Presence,
         timer: Timer,
         opener: Opener,

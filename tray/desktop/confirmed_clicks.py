@@ -24,8 +24,8 @@ from tray.desktop.menu import (
     ShowReason,
     ToggleSwitch,
 )
-from tray.desktop.menu_parts import MenuMessages
 from tray.language import phrase, say
+from tray.notify.service import AlertService
 from tray.threads import Queue
 
 CLICKS = "clicks"  # the word for them in `hooktray approve`
@@ -55,7 +55,7 @@ class ConfirmedClicks:
     menu: ClickedMenu
 
     def __init__(
-        self, trust: ClickTrust, controls: Controls, messages: MenuMessages, queue: Queue, clock: Clock = time
+        self, trust: ClickTrust, controls: Controls, messages: AlertService, queue: Queue, clock: Clock = time
     ) -> None:
         self._trust = trust
         self._controls = controls

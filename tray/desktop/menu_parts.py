@@ -9,55 +9,15 @@ from typing import Protocol
 import msgspec
 
 from tray.approvals.controls import Refresh
+from tray.desktop.alert_controller import AlertController
 from tray.desktop.menu.state import MenuAgent
 from tray.desktop.opener import Opener
-from tray.engine.user_questions import UserQuestion
-from tray.model.session import Session
+from tray.desktop.session_focus import SessionFocus
+from tray.notify.service import AlertService
+from tray.sessions.call_audit import CallAudit
+from tray.sessions.session_tracker import SessionTracker
 from tray.store.journal import Journal
 from tray.threads import Queue, Workers
-
-
-class MenuAlerts(Protocol):
-    """The AlertController: the state of alerts and questions."""
-
-    @property
-    def open_questions(self) -> tuple[UserQuestion, ...]: ...
-    @property
-    def deferred(self) -> int: ...
-    @property
-    def snoozed_until(self) -> float | None: ...
-    @property
-    def quiet_hours(self) -> str: ...
-    @property
-    def quiet_hours_on(self) -> bool: ...
-    @property
-    def sound_pack(self) -> str: ...
-    @property
-    def failing_hooks(self) -> frozenset[str]: ...
-    def answer(self, question: str, allow: bool) -> None: ...
-    def snooze(self, seconds: float | None) -> None: ...
-    def end_snooze(self) -> None: ...
-    def set_quiet_hours(self, on: bool) -> None: ...
-    def show_deferred(self) -> None: ...
-
-
-class MenuMessages(Protocol):
-    """The AlertService, which shows the user what was done and what could not be done."""
-
-    def inform(self, title: str, text: str) -> None: ...
-
-
-class MenuSessions(Protocol):
-    """The SessionTracker."""
-
-    @property
-    def sessions(self) -> tuple[Session, ...]: ...
-
-
-class MenuFocus(Protocol):
-    """The SessionFocus."""
-
-    def go(self, agent: str, session: str) -> None: ...
 
 
 class MenuAgents(Protocol):
@@ -84,14 +44,6 @@ class MenuDoctor(Protocol):
 
     def failing_hooks(self, failed: frozenset[str]) -> frozenset[str]: ...
     def report(self) -> Path: ...
-
-
-class MenuAudit(Protocol):
-    """The CallAudit: `unseen` is how many calls ran unjudged since the user last looked."""
-
-    @property
-    def unseen(self) -> int: ...
-    def acknowledge(self) -> None: ...
 
 
 class MenuIncident(Protocol):
@@ -142,13 +94,13 @@ class MenuParts(msgspec.Struct, frozen=True, kw_only=True):
 
     queue: Queue
     workers: Workers
-    alerts: MenuAlerts
-    messages: MenuMessages
-    sessions: MenuSessions
-    focus: MenuFocus
+    alerts: AlertController
+    messages: AlertService
+    sessions: SessionTracker
+    focus: SessionFocus
     agents: MenuAgents
     doctor: MenuDoctor
-    audit: MenuAudit
+    audit: CallAudit
     lost_state: MenuLostState
     connections: MenuConnections
     journal: Journal

@@ -11,13 +11,9 @@ from tray.errors import HooktrayError
 from tray.language import say
 from tray.model.place import Place
 from tray.model.session import Session
+from tray.notify.service import AlertService
+from tray.sessions.session_tracker import SessionTracker
 from tray.threads import Queue, Workers
-
-
-class KnownSessions(Protocol):
-    """What this needs of SessionTracker."""
-
-    def get(self, agent: str, session: str) -> Session | None: ...
 
 
 class SessionPages(Protocol):
@@ -26,22 +22,16 @@ class SessionPages(Protocol):
     def open(self, *, session: tuple[str, str]) -> object: ...
 
 
-class Informer(Protocol):
-    """What this needs of AlertService, on the thread of the queue."""
-
-    def inform(self, title: str, text: str) -> object: ...
-
-
 class SessionFocus:
     """`go` is for clicks and takes a thread of its own; `go_now` is for a command, which waits. Both from any thread.
 
     `alerts` and `pages` are set before the queue runs anything.
     """
 
-    alerts: Informer
+    alerts: AlertService
     pages: SessionPages
 
-    def __init__(self, sessions: KnownSessions, queue: Queue, workers: Workers) -> None:
+    def __init__(self, sessions: SessionTracker, queue: Queue, workers: Workers) -> None:
         self._sessions = sessions
         self._queue, self._workers = queue, workers
 

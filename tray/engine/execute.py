@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -342,17 +341,10 @@ def _request_job(event: Event, hook: Hook, settings: EngineSettings, turn: HookT
     return RequestJob(ask=ask, timeout=hook.timeout, turn=turn)
 
 
-class StatusDisplay(Protocol):
-    """Shows the status of a hook that runs."""
-
-    def status_shown(self, turn: str, text: str) -> None: ...
-    def status_hidden(self, turn: str) -> None: ...
-
-
 class HookStatus:
     """The status of a hook, shown until it ends. A failure of the display never changes an answer (law 7)."""
 
-    def __init__(self, display: StatusDisplay, turn: str, text: str) -> None:
+    def __init__(self, display: EngineListener, turn: str, text: str) -> None:
         self._display, self._turn = display, turn
         self._end = threading.Lock()  # taken by the first end
         with failures_logged(NOT_SHOWN):

@@ -7,18 +7,18 @@ import logging
 import time
 from collections.abc import Collection
 from functools import partial
-from typing import Protocol
 
 from msgspec.structs import replace
 
 from tray.agents.registry import AGENTS
 from tray.desktop.menu import MenuAgent, MenuPreview
-from tray.desktop.session_focus import Informer
+from tray.desktop.presenter import Presenter
 from tray.doctor.agent_status import AgentStatus
 from tray.errors import HooktrayError
 from tray.installation.connect_service import ConnectPreview, ConnectService
 from tray.installation.entry_watch import EntryWatch
 from tray.language import say
+from tray.notify.service import AlertService
 from tray.threads import Queue, Workers
 
 CHANNEL = "tray"
@@ -27,26 +27,20 @@ MAX_AGE = 60.0  # seconds after which the states are read again, where the menu'
 log = logging.getLogger(__name__)
 
 
-class AgentsView(Protocol):
-    """The menu, which shows the agents."""
-
-    def show(self) -> None: ...
-
-
 class AgentsMenu:
     """A refresh reads the agents' files and starts a process, so it runs on a thread of its own.
 
     All else is called on the presenter's thread, which is that of the queue. `view` is set before it runs anything.
     """
 
-    view: AgentsView
+    view: Presenter
 
     def __init__(
         self,
         connecting: ConnectService,
         queue: Queue,
         workers: Workers,
-        alerts: Informer,
+        alerts: AlertService,
         entries: EntryWatch | None = None,
     ) -> None:
         self._connecting = connecting

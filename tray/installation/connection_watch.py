@@ -10,6 +10,7 @@ from typing import Protocol
 
 from tray.agents.connection import Site
 from tray.approvals.catalog import HookCatalog
+from tray.desktop.presenter import Presenter
 from tray.doctor.agent_sites import hooks_in_question, reading_site, record_again, site
 from tray.doctor.agent_status import failing_lines
 from tray.doctor.finding import Finding
@@ -48,17 +49,10 @@ class StateCheck(Protocol):
     def check(self) -> object: ...
 
 
-class ConnectionView(Protocol):
-    """Icon and menu. `opened` has the menu read the agents' files again."""
-
-    def show(self) -> None: ...
-    def opened(self) -> None: ...
-
-
 class ConnectionWatch:
     """All of it runs on one thread, the work queue's. `view` is set before the queue runs anything."""
 
-    view: ConnectionView
+    view: Presenter
 
     def __init__(
         self, core: WatchedCore, loop: asyncio.AbstractEventLoop, alerts: AlertService, lost_state: StateCheck

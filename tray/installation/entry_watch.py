@@ -27,6 +27,7 @@ from tray.errors import HooktrayError, StoreError
 from tray.ipc.health import ChangedEntry
 from tray.language import say
 from tray.model.event import EventKind
+from tray.notify.service import AlertService
 from tray.store.ledger import Ledger, LedgerAction
 
 CONFIRM = 0.5  # seconds between the two looks
@@ -71,13 +72,6 @@ class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
         return {"agent": self.agent, "causes": causes, "text": self.text, "is_guard": self.is_guard}
 
 
-class ChangeAnnouncer(Protocol):
-    """What this needs of the alert service."""
-
-    def entries_changed(self, agent: str, text: str, digest: str, *, critical: bool, wanted: bool) -> str: ...
-    def withdraw(self, key: str) -> None: ...
-
-
 class EntryWatchOwner(Protocol):
     """What this needs of ConnectionWatch, which calls `check`."""
 
@@ -102,7 +96,7 @@ class EntryWatchOwner(Protocol):
 class EntryWatch:
     """All of it runs on one thread, the work queue's."""
 
-    def __init__(self, owner: EntryWatchOwner, ledger: Ledger, alerts: ChangeAnnouncer) -> None:
+    def __init__(self, owner: EntryWatchOwner, ledger: Ledger, alerts: AlertService) -> None:
         self._owner = owner
         self._ledger = ledger
         self._alerts = alerts

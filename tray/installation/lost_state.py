@@ -23,10 +23,10 @@ from tray.errors import HooktrayError, StoreError
 from tray.files import Identity
 from tray.installation.connection_watch import WatchedCore
 from tray.installation.file_watch import FolderWatch
-from tray.installation.relay_watch import AlarmAnnouncer
 from tray.installation.state_folder import LOCK, AnotherTrayError, StateFolder, StatePart
 from tray.language import say
 from tray.notify.alert import INCIDENT
+from tray.notify.service import AlertService
 from tray.sessions.offline_rows import WATCHED_FILES
 from tray.store.db import begin_anew
 from tray.store.lost_guards import LostGuards
@@ -54,12 +54,6 @@ class LosableCore(WatchedCore, Protocol):
 
     @property
     def server(self) -> StateServer: ...
-
-
-class LossAnnouncer(AlarmAnnouncer, Protocol):
-    """What this needs of the alert service."""
-
-    def withdraw(self, key: str) -> None: ...
 
 
 class Refresher(Protocol):
@@ -94,7 +88,7 @@ class LostState:
         core: LosableCore,
         folder: StateFolder,
         loop: asyncio.AbstractEventLoop,
-        alerts: LossAnnouncer,
+        alerts: AlertService,
         opener: Opener,
         *,
         refresh: Refresher,

@@ -13,6 +13,7 @@ from tray.doctor.finding import Cause, Finding
 from tray.errors import HooktrayError
 from tray.installation import installed_relay
 from tray.language import say
+from tray.notify.service import AlertService
 from tray.paths import Paths
 from tray.store.db import Database
 
@@ -22,12 +23,6 @@ CONFIRM = 0.4  # seconds between two looks: `connect` writes files and record on
 USUAL_AT_START = frozenset({Cause.RELAY_ELSEWHERE, Cause.RELAY_OTHER})  # another version, another Hooktray
 
 log = logging.getLogger(__name__)
-
-
-class AlarmAnnouncer(Protocol):
-    """What this needs of the alert service."""
-
-    def alarm(self, title: str, text: str, *, about: str = "") -> str: ...
 
 
 def files(paths: Paths) -> tuple[Path, ...]:
@@ -64,7 +59,7 @@ class RelayWatch:
         owner: RelayWatchOwner,
         paths: Paths,
         database: Database,
-        alerts: AlarmAnnouncer,
+        alerts: AlertService,
         at_start: tuple[Finding, ...] = (),
     ) -> None:
         self._owner = owner

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from functools import partial
-from typing import Protocol
 
 from msgspec.structs import replace
 
+from tray.desktop.alert_controller import AlertController
 from tray.desktop.menu import MenuAgent
+from tray.desktop.presenter import Presenter
 from tray.errors import HooktrayError
-from tray.installation.agents_menu import AgentsMenu, AgentsView
+from tray.installation.agents_menu import AgentsMenu
 from tray.installation.terminal_question import TerminalQuestion, echo
 from tray.language import say
 from tray.notify.alert import ALL_AGENTS, Alert, Button
@@ -35,17 +36,11 @@ def create_config(paths: Paths) -> bool:
     return True
 
 
-class WelcomeAnnouncer(Protocol):
-    """What this needs of AlertController."""
-
-    def announce(self, alert: Alert) -> None: ...
-
-
 class FirstStart:
     """Welcomes the user; connects agents, on the thread of the queue, if a person agrees at the terminal."""
 
     def __init__(
-        self, paths: Paths, agents: AgentsMenu, alerts: WelcomeAnnouncer, queue: Queue, view: AgentsView
+        self, paths: Paths, agents: AgentsMenu, alerts: AlertController, queue: Queue, view: Presenter
     ) -> None:
         self._paths, self._agents = paths, agents
         self._alerts, self._queue, self._view = alerts, queue, view

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from tray.agents.protocol import is_known_event
 from tray.agents.registry import AGENTS
+from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.callers.person import Judgement, Proof
 from tray.approvals.controls import PASSPHRASE, TERMINAL, Controls
 from tray.approvals.user_action import UserAction
@@ -19,9 +20,11 @@ from tray.ipc.approval_requests import ApprovalRequests, TerminalReviews, UserRe
 from tray.ipc.connection import CallerTerminal, PeerCredentials
 from tray.ipc.health import TrayHealth
 from tray.ipc.passphrase_change import PassphraseChange, TrayFacts
+from tray.ipc.terminal import TerminalPrompt
 from tray.language import count, phrase, say
 from tray.model.event import EventKind
 from tray.model.session import Session
+from tray.sessions.session_tracker import SessionTracker
 from tray.text import sanitise
 
 COMMAND_LINE = "command line"
@@ -31,20 +34,6 @@ WHERE_TO_DECIDE = phrase("open the tray's menu, Approvals, or run `hooktray open
 NO_ICON = phrase("no icon is shown: run `hooktray open`")
 NO_PASSPHRASE = phrase("Approve it in the menu or on the page, or set a passphrase: `hooktray passphrase`")
 NO_PASSPHRASE_NO_ICON = phrase("Approve it on the page (`hooktray open`), or set a passphrase: `hooktray passphrase`")
-
-
-class PassphrasePrompt(Protocol):
-    """Judges a caller by its pid, and asks for the passphrase at its terminal."""
-
-    def judge(self, pid: int) -> Judgement: ...
-    def shares_files(self, pid: int) -> bool: ...
-    def confirm(self, pid: int, terminal: CallerTerminal, question: str) -> bool: ...
-
-
-class PageCallers(Protocol):
-    """Knows which processes may open the page, and change what is on the screen."""
-
-    def may_open_page(self, pid: int) -> bool: ...
 
 
 class PageLinks(Protocol):
@@ -62,12 +51,6 @@ class TrayStatus(Protocol):
         """Which icon is shown now; "" for none."""
 
     def health(self) -> TrayHealth: ...
-
-
-class SessionFinder(Protocol):
-    """Finds a session by the words of a command. Raises HooktrayError."""
-
-    def find(self, words: str) -> Session: ...
 
 
 class WindowFocus(Protocol):
@@ -88,15 +71,15 @@ class UserRequests:
     def __init__(
         self,
         controls: Controls,
-        prompt: PassphrasePrompt,
+        prompt: TerminalPrompt,
         reviews: TerminalReviews,
         *,
         tray: TrayStatus,
         facts: TrayFacts,
         passphrases: PassphraseChange,
-        callers: PageCallers,
+        callers: ClickTrust,
         page: PageLinks,
-        sessions: SessionFinder,
+        sessions: SessionTracker,
         windows: WindowFocus,
         reports: ReportMaker,
     ) -> None:

@@ -21,7 +21,7 @@ from tray.clock import Clock
 from tray.event_loop import Timer
 from tray.language import say
 from tray.notify.alert import APP, BODY_LIMIT, Alert, AlertClass, SettingsInForce, Urgency
-from tray.notify.notifier import DeliveryLog
+from tray.notify.notifier import DeliveryLog, Notifier
 from tray.notify.throttle import DEFERRED, DeferredAlert, Throttle, summary_text
 from tray.text import sanitise
 
@@ -53,13 +53,6 @@ class Presence(Protocol):
     def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None: ...
 
 
-class NotificationSink(Protocol):
-    """What the gate needs of a Notifier."""
-
-    def announce(self, alerts: tuple[Alert, ...], *records: str) -> None: ...
-    def withdraw(self, keys: tuple[str, ...]) -> None: ...
-
-
 class _Look(msgspec.Struct, eq=False):
     """A look at the session of alerts that are not shown yet. Its first answer counts."""
 
@@ -82,7 +75,7 @@ class AlertGate:
     def __init__(
         self,
         throttle: Throttle,
-        notifier: NotificationSink,
+        notifier: Notifier,
         presence: Presence,
         settings: SettingsInForce,
         deliveries: DeliveryLog,

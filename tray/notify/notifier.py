@@ -21,7 +21,8 @@ from msgspec.structs import replace
 from tray.errors import BUILT_IN_ERRORS
 from tray.language import say
 from tray.notify.alert import CLASS_NAMES, Alert, Button
-from tray.store.switch import SwitchState
+from tray.notify.sound import Player
+from tray.store.switch import Switch
 
 TIMEOUT = 5.0  # seconds that one back end has for one alert
 STATE_TIMEOUT = 8.0  # seconds that a back end has to find out its state, when all that it asks is slow
@@ -65,23 +66,10 @@ class NotificationBackend(Protocol):
     async def close(self) -> None: ...
 
 
-class SoundOutput(Protocol):
-    """What the notifier needs of a Player."""
-
-    def play(self, name: str, category: str = "", line: str = "") -> None: ...
-
-
 class NotificationDesktop(Protocol):
     """The desktop on which alerts are shown; makes its back ends, in the order in which they are tried."""
 
     def backends(self) -> Sequence[NotificationBackend]: ...
-
-
-class SoundSwitch(Protocol):
-    """What the notifier needs of a Switch."""
-
-    @property
-    def current(self) -> SwitchState: ...
 
 
 class DeliveryLog(Protocol):
@@ -112,8 +100,8 @@ class Notifier:
         self,
         loop: asyncio.AbstractEventLoop,
         desktop: NotificationDesktop,
-        player: SoundOutput,
-        switch: SoundSwitch,
+        player: Player,
+        switch: Switch,
         deliveries: DeliveryLog,
         timeout: float = TIMEOUT,
     ) -> None:

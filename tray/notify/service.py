@@ -47,7 +47,9 @@ from tray.notify.policy import (
     unjudged,
     unsupported_agent,
 )
+from tray.notify.push.push_queue import PushQueue
 from tray.notify.turn_work import WORK_KINDS, TurnWork
+from tray.store.journal import Journal
 from tray.text import sanitise
 
 # Alerts of an event by itself, before any hook ran.
@@ -76,18 +78,6 @@ class AlertSink(Protocol):
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
 
-class PushSink(Protocol):
-    """What the service needs of a PushQueue."""
-
-    def push(self, alerts: tuple[Alert, ...], record: str, /) -> None: ...
-
-
-class FirstNotices(Protocol):
-    """What the service needs of a Journal."""
-
-    def is_first(self, key: str) -> bool: ...
-
-
 class SessionNames(Protocol):
     """What the service needs of a SessionTracker."""
 
@@ -109,10 +99,10 @@ class AlertService:
         gate: AlertSink,
         settings: SettingsInForce,
         *,
-        notices: FirstNotices,
+        notices: Journal,
         sessions: SessionNames,
         places: SessionPlaces,
-        push: PushSink,
+        push: PushQueue,
         timer: Timer,
         clock: Clock = time,
     ) -> None:

@@ -14,7 +14,7 @@ import secrets
 import time
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -28,8 +28,9 @@ from tray.event_loop import Timer
 from tray.language import count, say
 from tray.model.decision import Decision, Record, Verdict
 from tray.model.event import PROBE_PREFIX, Event, EventKind
+from tray.notify.service import AlertService
 from tray.paths import Paths
-from tray.sessions.unjudged_calls import RowView, UnjudgedAnnouncer
+from tray.sessions.unjudged_calls import RowView
 from tray.store.journal import Journal
 from tray.store.switch import Switch
 from tray.text import sanitise
@@ -53,13 +54,6 @@ SessionKey = tuple[str, str]  # agent and session
 CallKey = tuple[str, str, str]  # and the agent's id of the call
 
 
-class AuditAnnouncer(UnjudgedAnnouncer, Protocol):
-    """The part of the alert service that the audit uses."""
-
-    @property
-    def shows_input(self) -> bool: ...
-
-
 class _Tally(msgspec.Struct, eq=False):
     """The unjudged calls found in one session."""
 
@@ -81,7 +75,7 @@ class CallAudit:
         paths: Paths,
         journal: Journal,
         switch: Switch,
-        alerts: AuditAnnouncer,
+        alerts: AlertService,
         *,
         timer: Timer,
         view: RowView,

@@ -9,13 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 from tray.event_loop import Timer
 from tray.model.event import Event, EventKind
-from tray.notify.alert_gate import Attention
+from tray.notify.alert_gate import Attention, Presence
 
 INTERVAL = 30.0  # seconds between two looks, while any agent wants to know
 MAX_FILES = 64
@@ -23,16 +21,10 @@ MAX_FILES = 64
 Key = tuple[str, str]
 
 
-class UserWatch(Protocol):
-    """What this needs of UserPresence."""
-
-    def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None: ...
-
-
 class PresenceFiles:
     """Used by one thread, on which `presence` answers and `timer` runs work."""
 
-    def __init__(self, presence: UserWatch, timer: Timer) -> None:
+    def __init__(self, presence: Presence, timer: Timer) -> None:
         self._presence, self._timer = presence, timer
         self._wanted: dict[Key, Path] = {}
         self._made: dict[Path, tuple[int, int]] = {}  # device and number of each file that we made

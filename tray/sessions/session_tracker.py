@@ -18,6 +18,7 @@ from tray.engine.ports import FREQUENT_KINDS, RecordSink
 from tray.engine.record import make_record
 from tray.engine.session_states import state_after
 from tray.errors import HooktrayError, StoreError
+from tray.execution.known_agents import KnownAgents
 from tray.execution.process_place import command_of, is_alive, processes_from
 from tray.files import file_head
 from tray.language import say
@@ -26,6 +27,7 @@ from tray.model.event import Event, EventKind
 from tray.model.place import Place, read_place
 from tray.model.session import Session, SessionState, by_urgency
 from tray.notify.usage_limit import is_usage_limit, with_reset
+from tray.store.session_rows import SessionRows
 from tray.text import first_line, redact, sanitise
 
 KEPT_ENDED = 3600.0  # seconds that a session is shown after its end
@@ -44,22 +46,6 @@ log = logging.getLogger(__name__)
 Key = tuple[str, str]
 
 
-class SessionStore(Protocol):
-    """What the tracker needs of SessionRows."""
-
-    def all(self) -> tuple[Session, ...]: ...
-    def put(self, session: Session) -> None: ...
-    def remove(self, sessions: tuple[Session, ...]) -> None: ...
-
-
-class AgentProcesses(Protocol):
-    """What the tracker needs of KnownAgents."""
-
-    def process_behind(self, parent: int) -> int:
-        """Returns the process of the agent behind a relay's parent, 0 when it is not known."""
-        ...
-
-
 class SessionView(Protocol):
     """Icon and menu, which show how many sessions wait."""
 
@@ -75,9 +61,7 @@ class SessionTracker:
 
     view: SessionView
 
-    def __init__(
-        self, rows: SessionStore, agents: AgentProcesses, journal: RecordSink, *, clock: Clock = time
-    ) -> None:
+    def __init__(self, rows: SessionRows, agents: KnownAgents, journal: RecordSink, *, clock: Clock = time) -> None:
         self._rows = rows
         self._agents = agents
         self._journal = journal

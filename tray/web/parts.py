@@ -15,7 +15,7 @@ from tray.engine.replay import ReplayComparison
 from tray.engine.stores import Stores
 from tray.engine.user_questions import UserQuestions
 from tray.model.decision import Record
-from tray.model.session import Session
+from tray.sessions.session_tracker import SessionTracker
 
 
 class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,13 +79,6 @@ class Replayer(Protocol):
     def compare(self, record: Record) -> ReplayComparison: ...
 
 
-class SessionBoard(Protocol):
-    """The sessions as they are now, what waits first."""
-
-    @property
-    def sessions(self) -> tuple[Session, ...]: ...
-
-
 class SessionWindows(Protocol):
     """Brings the window of a session to the front."""
 
@@ -101,7 +94,7 @@ class PageParts(msgspec.Struct, frozen=True, kw_only=True):
     clicks: BrowserClicks
     replayer: Replayer
     menu: TrayMenu
-    board: SessionBoard
+    board: SessionTracker
     windows: SessionWindows
     questions: UserQuestions
     opener: FileOpener
