@@ -389,7 +389,7 @@ def test_what_only_the_tray_knows_is_told(house: House) -> None:
     assert rows["tray"].message == "running, process 7"
     assert (rows["icon"].message, rows["icon"].health) == ("no tray", Health.ATTENTION)
     assert rows["background"].remedy.startswith("kill -- -99")
-    assert (rows["journal"].message, rows["sound"].message) == ("3 answers left before their row", "no device")
+    assert (rows["journal"].message, rows["sound"].message) == ("3 answers were sent before their row", "no device")
     assert rows["notifications"].health is Health.ATTENTION
 
 

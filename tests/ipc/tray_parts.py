@@ -15,7 +15,7 @@ from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.connection import CallerTerminal
 from tray.ipc.health import TrayHealth
 from tray.ipc.passphrase_change import PassphraseChange
-from tray.ipc.requests import UserRequests
+from tray.ipc.requests import CommandRequests
 from tray.ipc.terminal import TerminalPrompt
 from tray.model.session import Session
 from tray.sessions.session_tracker import SessionTracker
@@ -76,11 +76,11 @@ def reviews(house: House) -> TerminalReviews:
     return TerminalReviews(house.stores.copies, house.paths.state / "reviews")
 
 
-def unattended_requests(house: House, controls: Controls) -> UserRequests:
+def unattended_requests(house: House, controls: Controls) -> CommandRequests:
     """The requests that nobody can be asked about at a terminal."""
     parts = TrayParts()
     changes = PassphraseChange(TerminalPrompt(parts, controls.passphrase), controls, parts)
-    return UserRequests(
+    return CommandRequests(
         controls, cast(TerminalPrompt, Nobody()), reviews(house), tray=parts, facts=parts, passphrases=changes,
         callers=cast(ClickTrust, parts), page=parts, sessions=cast(SessionTracker, parts), windows=parts,
         reports=parts,

@@ -50,13 +50,13 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HookCheck(Protocol):
-    """Finds why Hooktray could not run a hook; "" when it can."""
+    """`problem` returns why Hooktray cannot run the hook; "" if it can."""
 
     def problem(self, hook: Hook) -> str: ...
 
 
 class EntryText(Protocol):
-    """Our entries in the text of one kind of settings file.
+    """Edits our entries in the text of one kind of settings file.
 
     `create` returns the text of a new file, `add` the text with our entries as they are today, and `strip` the text
     without any of them.

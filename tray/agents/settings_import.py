@@ -20,7 +20,7 @@ from tray.errors import HooktrayError
 
 
 class SettingsConnector(EntryText, Protocol):
-    """The connector of an agent whose hooks and our entries are in one settings file."""
+    """Connects an agent that keeps its own hooks and our entries in one settings file."""
 
     def settings_path(self, site: Site) -> Path: ...
     def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]: ...

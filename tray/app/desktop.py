@@ -39,7 +39,7 @@ def build_desktop(
     opener: Opener,
     sources: Refresh,
 ) -> tuple[Presenter, MenuController, AgentsMenu]:
-    """What the user sees, and what a click does."""
+    """Builds what shows the state, what carries out clicks, and the agents of the menu."""
     journal = core.stores.journal
     agents = AgentsMenu(
         ConnectService(core.paths, journal, opener, core.catalog),

@@ -1,4 +1,4 @@
-"""What the requests of commands depend on, besides the user's decisions: the desktop, the agents, a loss of state."""
+"""Facts of the running tray that decide about requests of commands: known agents, a desktop, lost approvals."""
 
 from __future__ import annotations
 

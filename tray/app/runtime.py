@@ -10,7 +10,7 @@ from tray.app.desktop import build_desktop
 from tray.app.live_facts import LiveFacts
 from tray.app.shutdown import CLOSE_TIMEOUT
 from tray.app.source_refresh import RefreshSchedule, SourceRefresh
-from tray.app.web import LiveReplays, PageMenu
+from tray.app.web import LiveMenu, LiveReplays
 from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
@@ -33,7 +33,7 @@ from tray.installation.terminal_question import echo
 from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.health import TrayHealth
 from tray.ipc.passphrase_change import PassphraseChange
-from tray.ipc.requests import UserRequests
+from tray.ipc.requests import CommandRequests
 from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
@@ -83,7 +83,7 @@ class App:
 
     def _make_page(self) -> None:
         self._confirmed_clicks = ConfirmedClicks(self._click_trust, self._controls, self._alerts, self._work)
-        self._page_menu = PageMenu(self._core, self._refresh)
+        self._page_menu = LiveMenu(self._core, self._refresh)
         parts = PageParts(
             stores=self._stores,
             catalog=self._catalog,
@@ -103,7 +103,7 @@ class App:
     def _make_answers(self) -> None:
         facts = LiveFacts(self._core, self)
         prompt = TerminalPrompt(self._click_trust, self._controls.passphrase)
-        requests = UserRequests(
+        requests = CommandRequests(
             self._controls,
             prompt,
             TerminalReviews(self._stores.copies, self._reviews),

@@ -35,7 +35,7 @@ LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 
 
 
 class ServiceInterface(Protocol):
-    """What the service needs of the user interface."""
+    """The part of the user interface."""
 
     def request_refresh(self) -> None: ...
     def answer_command(
@@ -44,9 +44,9 @@ class ServiceInterface(Protocol):
 
 
 class TrayService:
-    """Passes events to the engine, and the requests of our own commands to `ui`, which is set before it serves any.
+    """Passes events to the engine and requests of our own commands to `ui`, which is set before the first request.
 
-    From each event `agents` learns which process is an agent, and the search of `catalog` its PATH.
+    It records the agent's process of each event in `agents`, and its PATH in the search of `catalog`.
     """
 
     ui: ServiceInterface

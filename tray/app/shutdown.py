@@ -34,19 +34,19 @@ log = logging.getLogger(__name__)
 
 
 class ShutdownView(Protocol):
-    """The user interface, on the thread of the queue; `stop_icon` is called from any thread."""
+    """The part of the user interface that a shutdown calls: `show_waiting` on the thread of the queue."""
 
     def show_waiting(self) -> None:
-        """Hooks still run."""
+        """Show that the tray waits for hooks that still run."""
 
     def stop_icon(self) -> None:
-        """No hook runs any more."""
+        """Stop the icon, as no hook runs any more. Called from any thread."""
 
 
 class GracefulShutdown:
     """`request` from anywhere, also from a signal handler; after a second request, hooks end at once.
 
-    It works on a thread of its own, so that the icon goes on meanwhile. `view` is set before it is started.
+    It runs on a thread of its own, so that the icon keeps working. `view` is set before `start`.
     """
 
     view: ShutdownView
@@ -72,7 +72,7 @@ class GracefulShutdown:
 
     @contextlib.contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Meanwhile signals end the tray in order, also when its terminal is closed."""
+        """While the block runs, a signal requests the shutdown; closing the terminal sends one, too."""
         before = {number: signal.signal(number, self._signalled) for number in SIGNALS}
         try:
             yield

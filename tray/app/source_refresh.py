@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class RefreshSchedule:
-    """When the sources are read again: on request, when one of their files changes, and while events come in.
+    """Decides when the sources are read again: on request, when one of their files changes, and while events come in.
 
     Any thread may request a refresh. `sources` is set before the queue runs anything.
     """
@@ -66,7 +66,7 @@ class RefreshSchedule:
 
 
 class SourceRefresh:
-    """All of it runs on one thread, the work queue's."""
+    """Reads the sources again and shows what changed. All methods run on the thread of the work queue."""
 
     def __init__(
         self,

@@ -45,7 +45,7 @@ NOTES = frozenset({"alerts/pack"})  # rows without a click that the page has, to
 EXCLUDED = (SwitchHook, SetVariable, OpenPage)  # a hook is switched on its own page, and asks first
 
 
-class PageMenu:
+class LiveMenu:
     """Reads and clicks the menu for the page, and reads the sources again, on the menu's thread.
 
     `presenter` and `controller` are set before the page is opened.

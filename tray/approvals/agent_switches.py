@@ -1,4 +1,4 @@
-"""Leaves approved hooks to their agents: one that its agent switched off does not run, and no hook runs twice."""
+"""Follows the agents: a hook that its agent switched off does not run, and no hook runs twice."""
 
 from __future__ import annotations
 

@@ -120,14 +120,14 @@ class HookCatalog:
             self._stamp = (*declared, self._search_stamp(), self._read_stamps(), tried, self._import_stamp)
 
     def follow_ledger(self) -> None:
-        """Build the states anew after a decision, from what the last refresh has read: no file is compared again."""
+        """Rebuild the states after a decision, from what the last refresh read. No file is compared again."""
         with self._lock:
             self._build(are_read=True)
             if self.misses_program:
                 self._version = -1  # the next refresh looks for it again
 
     def _build(self, *, are_read: bool) -> None:
-        """Build the states. `are_read`: the hooks' files are taken as they were when they were read."""
+        """Build the states. With `are_read`, the hooks' files count as they were when they were last read."""
         before = {(one.key, one.digest) for one in self.states if one.waiting}
         ledger_state = self._ledger.state
         self._hooks = reconcile(self.configuration.hooks, ledger_state, self.imported)
@@ -339,7 +339,7 @@ class HookCatalog:
             return {}, damage.message
 
     def _inspect(self, hook: Hook, programs: Mapping[str, str], *, are_read: bool) -> Inspection | HooktrayError:
-        """The hook's bytes as they are now, kept as a copy, so that what is reviewed is what gets approved.
+        """Returns what the hook consists of now, or the error. It saves a copy: the user approves what was reviewed.
 
         `programs` are those that the approval noted.
         """

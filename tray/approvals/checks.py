@@ -82,12 +82,12 @@ def blocking_problem(inspection: Inspection) -> str:
 
 
 class ImportCheck(msgspec.Struct, frozen=True):
-    """Finds why a hook that is to be imported cannot work or could not be approved."""
+    """Checks, before a hook is imported, that it can work and can be approved."""
 
     has_model: bool = True  # for hooks that ask one
 
     def problem(self, hook: Hook) -> str:
-        """The reason and what to do; "" when nothing shows that the hook cannot work."""
+        """Returns why the hook cannot work, and what to do; "" if nothing shows that it cannot."""
         if isinstance(hook.action, Prompt) and not self.has_model:
             return say("it asks a model, and no `llm:` of hooktray.yaml is confirmed")
         try:

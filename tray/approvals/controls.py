@@ -48,7 +48,7 @@ class HookTrials(Protocol):
     """Runs each hook once after its approval."""
 
     def approved(self, state: HookState, undo: Undo) -> None:
-        """A hook was approved that `state` describes as it was before; `undo` takes the approval back."""
+        """Called after an approval. `state` is the hook before it; `undo` takes the approval back."""
         ...
 
     def describe(self, key: str, timeout: float) -> str:
@@ -214,7 +214,7 @@ class Controls:
         self.announce(say("{name} is revoked", name=state.hook.name), channel, self._undo(written.version))
 
     def grant(self, key: str, names: Iterable[str], channel: str) -> None:
-        """Let withheld variables through to an approved hook, besides those that it has. It is tried once more."""
+        """Give an approved hook more of its withheld variables, and try it once more."""
         names = tuple(names)
         self._catalog.refresh()
         state = self._approved(key)
@@ -362,7 +362,7 @@ class Controls:
 
 
 class AnnouncedUndo(msgspec.Struct, frozen=True):
-    """Undoes a change and announces that. It works once if the menu has it as a request, too."""
+    """Undoes a change and announces that. If the menu also shows it as a request, it works only once."""
 
     controls: Controls
     text: str  # of the change

@@ -46,7 +46,7 @@ class PendingRequests:
             return request
 
     def add_undo(self, summary: str, requester: str, undo: Undo) -> PendingRequest:
-        """Add what was done elsewhere, so that the user can take it back."""
+        """Add a request that takes back what was done elsewhere, if the user grants it."""
         with self._lock:
             request = PendingRequest(
                 id=str(next(self._numbers)), summary=summary, requester=requester, grant=undo.undo, is_undo=True

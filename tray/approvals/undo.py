@@ -1,4 +1,4 @@
-"""What takes back a change of the switch or a decision in the ledger."""
+"""Undoes changes of the switch and decisions in the ledger."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class HookSwitchUndo(msgspec.Struct, frozen=True):
 
 
 class LedgerUndo(msgspec.Struct, frozen=True):
-    """Takes rows of the ledger back, by their numbers."""
+    """Takes back decisions in the ledger. `versions` are the numbers of their rows."""
 
     ledger: Ledger
     catalog: HookCatalog

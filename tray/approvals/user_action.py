@@ -1,4 +1,4 @@
-"""What the user confirms on the page or by a command: a value, and the call of the controls that does it."""
+"""UserAction, which the user confirms on the page or by a command, and `perform`, which carries it out."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tray.text import printable
 
 
 class AgentQuestion:
-    """What is asked before agents' settings are written. A subclass makes the plans and carries them out."""
+    """Asks the user before it writes agents' settings. A subclass makes the plans and carries them out."""
 
     verb: ClassVar[str]  # "Connect"
     done: ClassVar[str]  # "connected"
@@ -29,7 +29,7 @@ class AgentQuestion:
         raise NotImplementedError
 
     def write(self, name: str, plan: Plan) -> None:
-        """Carry out the plan, also an empty one: notes that a crash left go with it. Raises HooktrayError."""
+        """Carry out the plan; an empty one still removes notes that a crash left. Raises HooktrayError."""
         raise NotImplementedError
 
     def settle(self, names: Sequence[str], *, dry_run: bool, yes: bool) -> None:

@@ -70,7 +70,7 @@ class ConnectQuestion(AgentQuestion):
 
 
 class DisconnectQuestion(AgentQuestion):
-    """With `forgets`, the tray no longer misses entries that the user has taken out in an editor."""
+    """With `forgets`, the tray stops reporting entries that the user removed in an editor."""
 
     verb, done = "Disconnect", "disconnected"
 

@@ -62,7 +62,7 @@ def parse_filters(
 def check_names(wanted: Mapping[str, object], journal: Journal, paths: Paths) -> None:
     """Raises HooktrayError for an unknown name, with the nearest one.
 
-    What was removed may still be in the `journal`.
+    A name in a row of the `journal` is known, even if its hook or agent was removed since.
     """
     agent, event, hook = (str(wanted[name]) for name in ("agent", "event", "hook"))
     if agent and not journal.recent(1, RowFilter(agent=agent), brief=True):

@@ -21,7 +21,10 @@ LOCK_TIMEOUT = 20.0  # seconds to wait for another process that writes
 
 
 class PackageConnector:
-    """Wraps the connector of a package's agent: a failure of its code is an AgentError, or "no" and "none"."""
+    """Wraps the connector of an agent from a Python package. If its code fails, it raises AgentError.
+
+    `is_installed` and `switch_files` return False and () instead of raising it.
+    """
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent

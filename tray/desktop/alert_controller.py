@@ -97,7 +97,7 @@ class AlertSettings:
 
 
 class AlertController:
-    """Its parts belong to the thread in which `queue` runs work. Methods that other threads call say so.
+    """Builds the parts of the alerts. Its methods run on the thread of `queue`, unless a docstring names another.
 
     `clicks`, `icon`, `menu` and `presenter` are set before `queue` runs anything.
     """
@@ -364,7 +364,7 @@ class AlertController:
         self._player.close()
 
     def asking_agents(self) -> Collection[str]:
-        """From any thread: the agents whose questions the user gets here; none while a question could not be seen."""
+        """Returns the agents whose questions are shown here; none if the user cannot see them. From any thread."""
         is_seen = self.icon.visible or self._notifier.working
         return self._settings.current.ask_on_desktop.agents if is_seen else ()
 

@@ -87,7 +87,7 @@ class Autostart(msgspec.Struct, frozen=True):
     def turn(self, on: bool, *, is_running: bool = True) -> None:
         """Write the entries or remove them, then read them back; raises HooktrayError when that failed.
 
-        `is_running` says whether a tray runs already: it has the socket that systemd would listen at.
+        `is_running`: a tray runs already, and has the socket that systemd would listen at.
         """
         for entry in self.entries:
             found = self._read(entry)

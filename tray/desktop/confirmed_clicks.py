@@ -1,4 +1,4 @@
-"""Takes the clicks of icon and browser. Those through unknown panels and browsers count after the passphrase."""
+"""Takes clicks on icon and page. The passphrase must confirm clicks that come from unknown panels and browsers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ START_AGAIN = phrase("Start it again outside of the agent, or use the page")
 
 
 class ClickedMenu(Protocol):
-    """What this needs of MenuController, on the thread of the queue."""
+    """The part of MenuController that is used here, on the thread of the queue."""
 
     def act(self, action: Action) -> None: ...
     def opened(self) -> None: ...

@@ -30,7 +30,7 @@ class Menu(ServiceInterface):
     """Publishes a table of rows, and signals every change to a host that has the menu open."""
 
     def __init__(self, main: Queue, clicks: IconClicks) -> None:
-        """`main` is that of the main thread, on which `clicks` gets to know that the menu opens."""
+        """`main` is the queue of the main thread, which calls `clicks.opened` when the menu opens."""
         super().__init__(MENU)
         self.table = MenuTable()
         self._main, self._clicks = main, clicks

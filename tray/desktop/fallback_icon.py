@@ -16,7 +16,7 @@ View = tuple[IconState, str, tuple[Item, ...]]
 
 
 class BusIcon(Protocol):
-    """What this needs of SniIcon."""
+    """The part of SniIcon that is used here."""
 
     @property
     def reason(self) -> str: ...
@@ -30,7 +30,7 @@ class BusIcon(Protocol):
 
 
 class LegacyIcon(Protocol):
-    """What this needs of the icon in the XEmbed tray."""
+    """The part of the that is used here icon in the XEmbed tray."""
 
     @property
     def reason(self) -> str: ...
@@ -42,7 +42,7 @@ class LegacyIcon(Protocol):
 
 
 class FallbackIcon:
-    """Used like any other icon; shows one of the two, by what SniIcon reports of tray hosts."""
+    """Shows the SniIcon while the bus has a tray host, else an icon in the XEmbed tray if there is one."""
 
     def __init__(self, bus: BusIcon, clicks: IconClicks, environment: Mapping[str, str]) -> None:
         self._bus, self._clicks, self._environment = bus, clicks, environment

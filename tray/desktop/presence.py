@@ -37,7 +37,7 @@ FOCUSED_PIDS: tuple[Callable[[Mapping[str, str]], int | None], ...] = (
 
 
 class IdleSource(enum.Enum):
-    """Where a Linux desktop keeps the seconds without a key, in the order in which they are asked for."""
+    """Where a Linux desktop reports how long the user was idle, in the order in which the tray asks."""
 
     X11 = enum.auto()
     MUTTER = enum.auto()

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 class RegisteredIcon(Protocol):
-    """What a Registration calls of its icon when one of its three facts may be another."""
+    """The icon of a Registration, which calls it when `watcher`, `host` or `listed` may have changed."""
 
     def registration_changed(self, registration: Registration) -> None: ...
 

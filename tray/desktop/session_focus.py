@@ -17,13 +17,13 @@ from tray.threads import Queue, Workers
 
 
 class SessionPages(Protocol):
-    """What this needs of WebPage. Raises HooktrayError where nothing can open a page."""
+    """The part of WebPage that is used here. Raises HooktrayError where nothing can open a page."""
 
     def open(self, *, session: tuple[str, str]) -> object: ...
 
 
 class SessionFocus:
-    """`go` is for clicks and takes a thread of its own; `go_now` is for a command, which waits. Both from any thread.
+    """`go` is for clicks and starts a thread; `go_now` is for a command, which waits. Any thread may call both.
 
     `alerts` and `pages` are set before the queue runs anything.
     """

@@ -35,7 +35,7 @@ class UserPresence:
         self._idle_watch.start()
 
     def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
-        """Whether the user looks at a session; "" asks only whether the user is there. Answers on the queue."""
+        """Calls `answer` on the queue: whether the user looks at the session or, with an agent of "", is there."""
         found = self._sessions.get(agent, session) if agent else None
         place = found.place if found else Place()
         seconds = self._catalog.settings_in_force.away_after * 60

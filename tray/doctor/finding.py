@@ -18,7 +18,7 @@ class Health(enum.StrEnum):
 
 
 class Explanation(msgspec.Struct, frozen=True, eq=False):
-    """One row of the table: the check that finds it, how bad it is, what to say and what to do, with `{values}`.
+    """One row of the table: its check, its health, and message and remedy with `{values}` as placeholders.
 
     Rows are compared by identity, as two causes may have the same words.
     """
@@ -39,7 +39,7 @@ PUT_BACK = phrase("`{reconnect}` puts them back")
 
 # fmt: off
 class Cause(enum.Enum):
-    """Why something is as it is, also for what is well: one table of every cause with its words and its remedy."""
+    """The causes that checks report, also for what is well: one table with the message and remedy of each."""
 
     AGENT_ASKS = Explanation("agent", ATTENTION, "")
     AGENT_BROKEN_PACKAGE = Explanation("package", BROKEN, "{text}")
@@ -156,7 +156,7 @@ class Cause(enum.Enum):
         "journal", ATTENTION, "{n} rows could not be kept, ever", "see that {folder} is writable and not full"
     )
     JOURNAL_FAILING = Explanation("journal", BROKEN, "cannot be written: {problem}")
-    JOURNAL_LATE = Explanation("journal", ATTENTION, "{n} answers left before their row", "the disk is slow")
+    JOURNAL_LATE = Explanation("journal", ATTENTION, "{n} answers were sent before their row", "the disk is slow")
     JOURNAL_OK = Explanation("journal", OK, "{n} decisions")
     LEDGER_TAMPERED = Explanation(
         "database", BROKEN, "{problem}", "read `hooktray list` and approve again what is missing there"

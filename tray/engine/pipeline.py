@@ -59,7 +59,7 @@ log = logging.getLogger(__name__)
 
 
 class HookExecution(Execution, frozen=True):
-    """The hooks of one event: those `awaited` by its answer, and those that start `beside` it once it is there."""
+    """The hooks of one event. The answer waits for the `awaited` ones; those `beside` it start after it."""
 
     engine: Engine
     event: Event
@@ -172,8 +172,8 @@ class Engine:
     ) -> EngineResponse | Execution:
         """Returns the answer if no process has to run for it, else the execution that leads to it.
 
-        The caller waits since `elapsed` seconds. It is acknowledged when patterns take long, and runs the work that
-        may be done after its answer has left.
+        The caller has waited for `elapsed` seconds. The engine acknowledges it if patterns take long, and defers
+        to it the work that can follow the answer.
         """
         started = time.monotonic() - elapsed
         ledger = self._ledger.state  # one for the whole event: the row names the version that it was judged by

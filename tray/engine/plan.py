@@ -187,10 +187,10 @@ def exact_names(match: Match) -> frozenset[str] | None:
 
 
 def texts_of(event: Event) -> tuple[str, ...]:
-    """What a matcher searches: the tool's input and output, prompt and message; then with the payload's other texts.
+    """Returns the texts of a matcher: the tool's input and output, prompt and message; then with all other texts.
 
-    The first part by itself, too, so that `$` means its end. Without such texts it is all of the payload: a pattern
-    is looked for in every event.
+    The first text is separate so that `$` matches its end. Without any, the matcher searches the whole payload, so
+    that a pattern applies to every event.
     """
     own = [event.prompt, event.message]
     if event.tool:

@@ -1,4 +1,4 @@
-"""What the engine is given and gives: its state, its options, its listener, and who waits for an answer."""
+"""The interfaces of the engine: its options, its listener, the caller that waits for an answer, an Execution."""
 
 from __future__ import annotations
 

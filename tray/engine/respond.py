@@ -151,8 +151,8 @@ class Responder:
     ) -> None:
         """Record and announce the event, which came in at `at` and whose answer took `took` seconds.
 
-        An event without an answer is only recorded. Its callers log a failure: one of journal or listener changes
-        no answer.
+        An event without an answer is only recorded. The callers log a failure of journal or listener, which
+        must not change an answer.
         """
         decision = stopped.decision(event) if stopped else decision
         ms, offline, sent = took * 1000, self._offline, answer or EMPTY_ANSWER

@@ -113,7 +113,7 @@ class AnswerWaiter(Protocol):
     def resume(self, answer: PendingQuestion, /) -> None: ...
 
 
-class QuestionDesk(Protocol):
+class QuestionDisplay(Protocol):
     """Shows the questions to the user. `question_opened` and `question_closed` must not block."""
 
     def asking_agents(self) -> Collection[str]:
@@ -129,10 +129,10 @@ EngineResponse = Answer | PendingQuestion | None
 
 
 class UserQuestions:
-    """The open ones. Without a desk no question is asked; its failures are logged."""
+    """The open ones. Without a display no question is asked; its failures are logged."""
 
-    def __init__(self, desk: QuestionDesk | None = None) -> None:
-        self._desk = desk
+    def __init__(self, display: QuestionDisplay | None = None) -> None:
+        self._display = display
         self._lock = threading.Lock()
         self.pending: dict[str, PendingQuestion] = {}  # the open ones, by id
 
@@ -146,7 +146,7 @@ class UserQuestions:
         """Whether this ask, or this event of ASKING_KINDS, is one for the user at the desktop."""
         if event.test or event.answered or event.depth or event.problem:
             return False
-        if self._desk is None or event.agent not in self._desk.asking_agents():
+        if self._display is None or event.agent not in self._display.asking_agents():
             return False
         if any(outcome.cause == CANCELLED for outcome in decision.outcomes):  # no caller waits any more
             return False
@@ -162,7 +162,7 @@ class UserQuestions:
     @property
     def seconds(self) -> float:
         """How long a question may wait for the user."""
-        return self._desk.question_seconds() if self._desk else 0.0
+        return self._display.question_seconds() if self._display else 0.0
 
     def open_question(self, pending: PendingQuestion) -> None:
         """Show the question; beyond the limit it ends at once, as if no answer had come in time."""
@@ -172,9 +172,9 @@ class UserQuestions:
                 self.pending[pending.question.id] = pending
         if is_full:
             pending.resolve(QuestionResult(resolution=Resolution.TIMED_OUT))
-        elif self._desk is not None:
+        elif self._display is not None:
             with failures_logged(NOT_SHOWN):
-                self._desk.question_opened(pending.question)
+                self._display.question_opened(pending.question)
 
     def find(self, id: str) -> UserQuestion | None:
         """The open question with this id."""
@@ -210,9 +210,9 @@ class UserQuestions:
             pending = self.pending.pop(id, None)
         if pending is None:
             return False
-        if self._desk is not None:
+        if self._display is not None:
             with failures_logged(NOT_SHOWN):
-                self._desk.question_closed(pending.question, result)
+                self._display.question_closed(pending.question, result)
         pending.resolve(result)
         return True
 

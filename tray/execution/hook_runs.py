@@ -62,7 +62,7 @@ class HookRuns:
         self._running: set[int] = set()  # the others have ended, and left children in the background
 
     def add(self, hook: str, place: HookPlace, pid: int) -> None:
-        """The process that has just been started for this hook, while `lock` is held."""
+        """Add the process that was just started for this hook. The caller holds `lock`."""
         entry = read_entry(pid)
         run = _Run(HookPlace(place.above | {hook}, place.depth + 1), entry.start if entry else 0.0)
         self._runs.pop(pid, None)

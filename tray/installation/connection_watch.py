@@ -30,7 +30,7 @@ AGENTS_SECONDS = 1.0  # seconds, at least, between two readings of all agents' f
 
 
 class WatchedCore(Protocol):
-    """What this needs of TrayCore."""
+    """The part of TrayCore that is used here."""
 
     paths: Paths
     stores: Stores

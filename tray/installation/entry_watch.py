@@ -73,7 +73,7 @@ class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EntryWatchOwner(Protocol):
-    """What this needs of ConnectionWatch, which calls `check`."""
+    """The part of ConnectionWatch that is used here, which calls `check`."""
 
     def reading_site(self) -> Site:
         """Returns where the files are."""

@@ -50,13 +50,13 @@ class StateServer(Protocol):
 
 
 class LosableCore(WatchedCore, Protocol):
-    """What this needs of TrayCore."""
+    """The part of TrayCore that is used here."""
 
     @property
     def server(self) -> StateServer: ...
 
 
-class Refresher(Protocol):
+class UrgentRefresh(Protocol):
     """Reads the sources again, and draws icon and menu."""
 
     def now(self) -> None: ...
@@ -91,7 +91,7 @@ class LostState:
         alerts: AlertService,
         opener: Opener,
         *,
-        refresh: Refresher,
+        refresh: UrgentRefresh,
         offline_rows: Checker,
         tray: YieldingTray,
     ) -> None:
@@ -162,7 +162,7 @@ class LostState:
             return False
         self._recover(cause, parts)
         if not self._is_over:
-            self._queue.post(self._refresh.now)  # whoever looked: icon and menu must not go on as before
+            self._queue.post(self._refresh.now)  # icon and menu must show it, whichever part called `check`
         return not self._is_over
 
     def _is_reviewed(self) -> bool:

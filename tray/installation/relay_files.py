@@ -23,7 +23,10 @@ log = logging.getLogger(__name__)
 
 
 class RelayFiles:
-    """While the problem that `watch` found is not announced, the table stays as it is. ConnectionWatch sets it."""
+    """Installs the relay and writes its table. ConnectionWatch sets `watch`.
+
+    The table stays as it is while a problem that `watch` found is not announced yet.
+    """
 
     def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog) -> None:
         self._paths = paths

@@ -39,7 +39,7 @@ def altered_before_start(paths: Paths, database: Database) -> tuple[Finding, ...
 
 
 class RelayWatchOwner(Protocol):
-    """What this needs of ConnectionWatch, which calls `check`."""
+    """The part of ConnectionWatch that is used here, which calls `check`."""
 
     def recheck(self, seconds: float) -> None:
         """Call `check` again in so many seconds."""

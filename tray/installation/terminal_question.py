@@ -28,7 +28,7 @@ class AgentConnector(Protocol):
 
 
 class TerminalQuestion:
-    """`connector` gets the digests of what was summed up, once the user answered yes."""
+    """Asks at the terminal whether to connect agents. After a yes, `connector` gets the digests of their previews."""
 
     def __init__(self, connector: AgentConnector) -> None:
         self._connector = connector

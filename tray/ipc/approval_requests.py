@@ -31,7 +31,7 @@ UNCHANGED = "unchanged"  # the word for all hooks with exactly the imported cont
 
 
 class UserRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked for."""
+    """What a command asks for, and what the user confirms."""
 
     summary: str
     question: str
@@ -233,7 +233,7 @@ class ApprovalRequests:
         )
 
     def perform(self, request: UserRequest, channel: str) -> str:
-        """Do what was asked for, confirmed through this channel; returns what else to show."""
+        """Carry out the request, which was confirmed through this channel. Returns the results of test runs."""
         action = request.shown if request.shown and channel == PASSPHRASE else request.action
         perform(self._controls, action, channel)
         until = time.monotonic() + TRIAL_TIMEOUT

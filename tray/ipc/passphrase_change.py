@@ -34,7 +34,7 @@ class TrayFacts(Protocol):
 
     @property
     def is_state_lost(self) -> bool:
-        """True until the user has reviewed the loss: else the program that deleted the state could set one."""
+        """True if approvals are lost and not reviewed: the program that deleted them must not set a passphrase."""
 
 
 class PassphraseChange:

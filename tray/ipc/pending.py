@@ -66,7 +66,7 @@ class PendingAnswers:
                 return False
             self._wake()
         answer.open(self)
-        if self._closed:  # meanwhile, when there was nothing yet that `close` could end
+        if self._closed:  # `close` ran before `open`, and had nothing to end
             answer.shut_down()
         return True
 

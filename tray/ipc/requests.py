@@ -53,7 +53,7 @@ class TrayStatus(Protocol):
     def health(self) -> TrayHealth: ...
 
 
-class WindowFocus(Protocol):
+class CommandFocus(Protocol):
     """Brings the window of a session to the front, and returns a note about it. Raises HooktrayError."""
 
     def go_now(self, session: Session) -> str: ...
@@ -65,7 +65,7 @@ class ReportMaker(Protocol):
     def make(self, request: Mapping[str, object], health: TrayHealth) -> Mapping[str, object]: ...
 
 
-class UserRequests:
+class CommandRequests:
     """Answers one request at a time, as {"done": …}, {"queued": …} or {"error": …, "hint": …}."""
 
     def __init__(
@@ -80,7 +80,7 @@ class UserRequests:
         callers: ClickTrust,
         page: PageLinks,
         sessions: SessionTracker,
-        windows: WindowFocus,
+        windows: CommandFocus,
         reports: ReportMaker,
     ) -> None:
         self._controls = controls

@@ -108,9 +108,9 @@ class ConnectionPool:
                 self._threads.remove(thread)
 
     def start(self, caller: ClientConnection, task: Task) -> bool:
-        """Do the task in the reserved slot, which is free afterwards; False when the system has no thread left.
+        """Do the task on a new thread in the reserved slot. Returns False if the system has no thread left.
 
-        Unless the caller then moves on to another thread, it is closed.
+        The slot is free afterwards. The thread closes the caller unless it moved on to another thread.
         """
         thread = threading.Thread(target=self._run, args=(caller, task), name=self._name, daemon=True)
         with self._lock:
@@ -335,7 +335,7 @@ class IpcServer:
                 return _send(caller, task.answer())
 
     def _read(self, caller: ClientConnection) -> bool:
-        """A slow caller moves to a pool or is closed at once, and its relay asks the one-shot engine."""
+        """Read the frame. A slow caller moves to a pool; if that is full, its relay asks the one-shot engine."""
         if caller.read(FRAME_WAIT):
             return self._serve(caller, inline=True)
         pool = self._unidentified_pool if caller.header is None else self._slow_pool

@@ -9,7 +9,7 @@ from tray.approvals.controls import Controls
 from tray.approvals.pauses import parse_duration
 from tray.approvals.review import describe_action
 from tray.errors import HooktrayError
-from tray.ipc.requests import WHERE_TO_DECIDE, UserRequests, split_event
+from tray.ipc.requests import WHERE_TO_DECIDE, CommandRequests, split_event
 from tray.language import count, phrase, say
 from tray.model.hook import ApprovalState
 from tray.text import sanitise
@@ -30,7 +30,7 @@ class Doctor(Protocol):
 class HooksCommand:
     """Answers what was typed with a text for the person who typed it."""
 
-    def __init__(self, controls: Controls, requests: UserRequests, doctor: Doctor) -> None:
+    def __init__(self, controls: Controls, requests: CommandRequests, doctor: Doctor) -> None:
         self._doctor = doctor
         self._controls = controls
         self._requests = requests

@@ -54,7 +54,7 @@ class Presence(Protocol):
 
 
 class _Look(msgspec.Struct, eq=False):
-    """A look at the session of alerts that are not shown yet. Its first answer counts."""
+    """Asks once whether the user looks at the session of alerts that wait. Only the first answer counts."""
 
     gate: AlertGate
     alerts: tuple[Alert, ...]  # after the first look one, which is held
@@ -164,7 +164,7 @@ class AlertGate:
         self._presence.look(one.agent, one.session, look.end)
 
     def looked(self, look: _Look, found: Attention) -> None:
-        """A look has an answer, which may be another one than the first."""
+        """Use the first answer of a look, and ignore any later one."""
         if look in self._first_looks:
             self._first_looks.remove(look)
             if look.alerts:

@@ -58,7 +58,7 @@ class OsascriptBackend(ButtonlessBackend):
 
 
 class Balloons(Protocol):
-    """The tray icon, at which Windows shows balloons; False without one."""
+    """Shows a balloon at the tray icon, on Windows. Returns False if there is none."""
 
     def show_balloon(self, title: str, text: str) -> bool: ...
 

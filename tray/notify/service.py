@@ -72,21 +72,21 @@ MEMORY_LIMIT = 512  # events whose hooks still run and whose own alert was alrea
 
 
 class AlertSink(Protocol):
-    """What the service needs of an AlertGate."""
+    """The part of AlertGate that is used here."""
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None: ...
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
 
 class SessionNames(Protocol):
-    """What the service needs of a SessionTracker."""
+    """The part of SessionTracker that is used here."""
 
     def name(self, agent: str, session: str) -> str: ...
     def is_headless(self, agent: str, session: str) -> bool: ...
 
 
-class SessionPlaces(Protocol):
-    """What the service needs of a SessionFocus."""
+class FocusableSessions(Protocol):
+    """The part of SessionFocus that is used here."""
 
     def can_focus(self, agent: str, session: str) -> bool: ...
 
@@ -101,7 +101,7 @@ class AlertService:
         *,
         notices: Journal,
         sessions: SessionNames,
-        places: SessionPlaces,
+        places: FocusableSessions,
         push: PushQueue,
         timer: Timer,
         clock: Clock = time,

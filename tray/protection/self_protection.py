@@ -97,7 +97,10 @@ class ConfirmedExceptions(Protocol):
 
 
 class ApprovedFiles(Protocol):
-    """Lists the files that approved hooks run or name, and that are not copied. The Ledger is one, and its state."""
+    """Lists the files that approved hooks run or name, and that are not copied.
+
+    Ledger and LedgerState implement it.
+    """
 
     @property
     def uncovered(self) -> tuple[str, ...]: ...

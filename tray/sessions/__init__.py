@@ -1,1 +1,1 @@
-"""The states of agents' sessions; which tool calls ran unjudged; whether the user is there."""
+"""The states of sessions, tool calls that ran unjudged, and the files that show that the user is there."""

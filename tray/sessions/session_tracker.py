@@ -55,8 +55,8 @@ class SessionView(Protocol):
 class SessionTracker:
     """Used by one thread, but for `sessions` and `find`.
 
-    `view` is set before the queue runs anything, and is drawn when another number waits: a refresh of the sources may
-    be far off. `journal` gets a row about an event whose environment names a place in a form that is not understood.
+    `view` is set before the queue runs anything. It is drawn when the number of waiting sessions changes, as the next
+    refresh may be far off. `journal` gets a row about an event whose environment names a place in an unknown form.
     """
 
     view: SessionView

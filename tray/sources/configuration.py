@@ -43,7 +43,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     watched: tuple[str, ...] = ()
 
 
-class PathSearch(Protocol):
+class PathSource(Protocol):
     """Finds the PATH for programs of hooks."""
 
     def current(self) -> str: ...
@@ -99,8 +99,8 @@ def load(paths: Paths) -> Configuration:
     return configuration
 
 
-def find_programs(configuration: Configuration, search: PathSearch) -> Configuration:
-    """The same with the programs of hooks that are not on our own PATH, but on the one that `search` finds."""
+def find_programs(configuration: Configuration, search: PathSource) -> Configuration:
+    """Returns the configuration with programs that our own PATH lacks, found on the PATH that `search` returns."""
     if not any(_is_unfound(hook) for hook in configuration.hooks):
         return configuration
     path = search.current()

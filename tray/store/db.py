@@ -217,7 +217,7 @@ def is_damage(error: sqlite3.Error) -> bool:
 def open_db(path: Path, *, create: bool | None = None, busy: float = BUSY_TIMEOUT, clock: Clock = time) -> Database:
     """Returns the opened database. Raises StoreError. `busy` (seconds) applies only without `create`.
 
-    With `create` (the tray) creates a missing database and sets one aside that is damaged or of another version. If
+    With `create` (the tray), it creates a missing database and sets aside a damaged one or one of another version. If
     `create` is False (the one-shot engine), the database must exist, be undamaged and be of this version. If it is
     None (most commands), a missing database is created, and an existing one must be undamaged and of this version.
     """

@@ -187,7 +187,7 @@ class Journal:
         self._writer.submit(WriteJob((word, text), len(text), SET_ALERTED))
 
     def swap(self) -> AbstractContextManager[None]:
-        """Meanwhile no row is written; afterwards rows go into the file that is at the path then."""
+        """While the block runs, no row is written; later rows go into the file that is then at the path."""
         return self._writer.swap()
 
     def close(self, limit: float = 5.0) -> None:

@@ -137,7 +137,7 @@ class Ledger:
 
     @contextlib.contextmanager
     def swap(self) -> Iterator[None]:
-        """Meanwhile no row is written; afterwards the database that is then at the path counts.
+        """While the block runs, no row is written; afterwards the database that is then at the path counts.
 
         Its later rows get higher numbers, so that no earlier undo takes one of them back.
         """

@@ -173,7 +173,7 @@ class JournalWriter:
 
     @contextlib.contextmanager
     def swap(self) -> Iterator[None]:
-        """Meanwhile nothing is written; afterwards rows go into the file that is at the path then."""
+        """While the block runs, nothing is written; later rows go into the file that is then at the path."""
         with self._writing:
             self._stale = True
             yield

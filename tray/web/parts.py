@@ -61,7 +61,7 @@ class FileOpener(Protocol):
 
 
 class TrayMenu(Protocol):
-    """The parts of the tray above the page: the rows of its menu, and its look at the sources and the agents."""
+    """What the page needs of higher layers: rows of the menu, agents' connections, and a refresh of the sources."""
 
     def refresh(self) -> None:
         """Read the sources again, before hooks are shown."""
@@ -79,7 +79,7 @@ class Replayer(Protocol):
     def compare(self, record: Record) -> ReplayComparison: ...
 
 
-class SessionWindows(Protocol):
+class PageFocus(Protocol):
     """Brings the window of a session to the front."""
 
     def go(self, agent: str, session: str) -> None: ...
@@ -95,6 +95,6 @@ class PageParts(msgspec.Struct, frozen=True, kw_only=True):
     replayer: Replayer
     menu: TrayMenu
     board: SessionTracker
-    windows: SessionWindows
+    windows: PageFocus
     questions: UserQuestions
     opener: FileOpener

@@ -110,7 +110,7 @@ def _frontmatter_hooks(
 
 @contextlib.contextmanager
 def _problem_as_warning(path: Path, parts: list[SourceHooks]) -> Iterator[None]:
-    """A problem of one file among others becomes a warning, which is added to the parts."""
+    """If the block cannot read the file, append a warning to `parts` and continue."""
     try:
         yield
     except (OSError, ConfigError, ValueError) as error:

@@ -89,7 +89,7 @@ def claude_shaped(
 
 
 class LazyParts(msgspec.Struct, frozen=True):
-    """Makes the parts of an agent whose modules are imported when they are first used."""
+    """Builds connector, reader and importer of an agent; each module is imported when it is first used."""
 
     shape: ClaudeShape
     file: SettingsFile

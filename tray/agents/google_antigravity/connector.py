@@ -33,7 +33,7 @@ RESTART_HINT = "Restart Antigravity: it reads the file when it starts, and `/hoo
 
 
 class AntigravityConnector:
-    """A Connector, and our named hook in the text of `hooks.json`."""
+    """Connects Antigravity, and edits our named hook in the text of `hooks.json`."""
 
     def settings_path(self, site: Site) -> Path:
         return site.home / ".gemini" / "config" / "hooks.json"

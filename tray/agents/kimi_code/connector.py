@@ -38,7 +38,7 @@ LONGEST = 600  # seconds
 
 
 class KimiConnector:
-    """A Connector, and our tables in the text of `config.toml`."""
+    """Connects Kimi Code, and edits our tables in the text of `config.toml`."""
 
     def settings_path(self, site: Site) -> Path:
         return folder(site) / SETTINGS.name

@@ -39,7 +39,7 @@ HANDLER_KEYS = ("command", "timeout")
 
 
 class StarchildConnector:
-    """A Connector, and our entries in the text of `shell_hooks.yaml`."""
+    """Connects Starchild, and edits our entries in the text of `shell_hooks.yaml`."""
 
     def settings_path(self, site: Site) -> Path:
         return workspace(site) / "config" / HOOKS_FILE

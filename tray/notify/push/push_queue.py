@@ -185,7 +185,7 @@ class PushQueue:
             self._timer.after(0, one.end)
 
     def end(self, one: _Delivery) -> None:
-        """It was sent, or not: send it again where nothing can have arrived."""
+        """Record the result, and send the message again if it cannot have arrived."""
         self._under_way -= 1
         self._record(one, one.result)
 
