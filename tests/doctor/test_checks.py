@@ -205,10 +205,17 @@ def test_a_damaged_copy_is_broken(house: House) -> None:
     assert hooks.broken_hooks(build_context(house.paths, house.stores, house.catalog, None, static=True)) == {"guard"}
 
 
+class Silent:
+    """Stand-in for the tray: it reports nothing."""
+
+    def health(self) -> TrayHealth:
+        return {}
+
+
 def test_hooks_that_look_broken_and_hooks_that_failed_are_counted_once_each(house: House) -> None:
     for name in ("lost", "guard"):
         house.hook(name, on="tool_before", command="./nowhere.sh", approved=False)
-    doctor = LiveDoctor(house.paths, house.stores, house.catalog, TrayHealth)
+    doctor = LiveDoctor(house.paths, house.stores, house.catalog, Silent())
     doctor.refresh()
 
     assert doctor.failing_hooks(frozenset({"guard", "revoked long ago"})) == {"lost", "guard"}

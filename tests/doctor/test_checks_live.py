@@ -12,13 +12,21 @@ from desk import wait
 from house import House
 
 from tray.doctor.live import LiveDoctor
+from tray.ipc.health import TrayHealth
 
 by_shell = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 
 
+class Hidden:
+    """Stand-in for the tray whose icon is not shown."""
+
+    def health(self) -> TrayHealth:
+        return {"icon": "", "reason": "no display"}
+
+
 @pytest.fixture
 def doctor(house: House) -> LiveDoctor:
-    return LiveDoctor(house.paths, house.stores, house.catalog, lambda: {"icon": "", "reason": "no display"})
+    return LiveDoctor(house.paths, house.stores, house.catalog, Hidden())
 
 
 def test_without_hooks_nobody_is_in_trouble(doctor: LiveDoctor) -> None:

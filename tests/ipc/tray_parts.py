@@ -13,7 +13,7 @@ from tray.approvals.callers.person import Judgement
 from tray.approvals.controls import Controls
 from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.connection import CallerTerminal
-from tray.ipc.health import TrayHealth
+from tray.ipc.health import HealthSource, TrayHealth
 from tray.ipc.passphrase_change import PassphraseChange
 from tray.ipc.requests import CommandRequests
 from tray.ipc.terminal import TerminalPrompt
@@ -52,7 +52,7 @@ class TrayParts:
     def go_now(self, session: Session) -> str:
         raise AssertionError("there is no session")
 
-    def make(self, request: Mapping[str, object], health: TrayHealth) -> Mapping[str, object]:
+    def make(self, request: Mapping[str, object], tray: HealthSource) -> Mapping[str, object]:
         return {}
 
     def summary(self) -> str:

@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import partial
 from typing import Protocol
 
-from tray.app.service import EventBus, TrayService
-from tray.app.shutdown import GracefulShutdown
+from tray.app.service import EventBus, ServiceInterface, TrayService
+from tray.app.shutdown import GracefulShutdown, ShutdownView
 from tray.approvals.catalog import HookCatalog
 from tray.desktop.autostart import service_manager
 from tray.engine import guards_in_force
 from tray.engine.catalogs import ConfirmedSettings, journal_limits
+from tray.engine.own_answers import SlashCommands
 from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.stores import Stores, open_stores
-from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
+from tray.engine.user_questions import QuestionDisplay, QuestionResult, UserQuestion, UserQuestions
 from tray.event_loop import StopSignal
 from tray.execution.command import BackgroundProcesses
 from tray.execution.known_agents import KnownAgents
@@ -29,8 +30,7 @@ from tray.installation.activation import inherited_socket
 from tray.installation.relay_files import RelayFiles
 from tray.installation.relay_watch import altered_before_start
 from tray.installation.state_folder import StateFolder
-from tray.ipc.connection import CallerTerminal
-from tray.ipc.server import IpcServer, PeerCredentials
+from tray.ipc.server import IpcServer
 from tray.model.event import Event
 from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
@@ -41,21 +41,10 @@ from tray.threads import ShutdownState, WorkerPool, WorkQueue, run_logged
 log = logging.getLogger(__name__)
 
 
-class UserInterface(Protocol):
+class UserInterface(QuestionDisplay, SlashCommands, ShutdownView, ServiceInterface, Protocol):
     """What the core calls of the icon, the alerts, the page and the answers to commands."""
 
-    def stop_icon(self) -> None: ...
-    def show_waiting(self) -> None: ...
     def journal_problem(self, text: str) -> None: ...
-    def request_refresh(self) -> None: ...
-    def asking_agents(self) -> Collection[str]: ...
-    def question_seconds(self) -> float: ...
-    def question_opened(self, question: UserQuestion) -> None: ...
-    def question_closed(self, question: UserQuestion, result: QuestionResult) -> None: ...
-    def answer_command(
-        self, request: Mapping[str, object], peer: PeerCredentials, terminal: CallerTerminal | None
-    ) -> Mapping[str, object]: ...
-    def answer_slash_command(self, words: tuple[str, ...], agent: str) -> str: ...
 
 
 class TrayCore:

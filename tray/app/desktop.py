@@ -6,9 +6,7 @@ from tray.app.core import TrayCore
 from tray.approvals.controls import Controls, Refresh
 from tray.desktop.alert_controller import AlertController
 from tray.desktop.autostart import autostart
-from tray.desktop.menu import (
-    SHOWN_RECORDS,
-)
+from tray.desktop.menu import SHOWN_RECORDS
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_parts import MenuParts
 from tray.desktop.opener import Opener

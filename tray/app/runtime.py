@@ -70,7 +70,7 @@ class App:
         self._loop = LoopThread()
         self._refresh = RefreshSchedule(self._loop.loop, self._work)
         self._timer = QueueTimer(self._loop.loop, self._work)
-        self._doctor = LiveDoctor(self._paths, self._stores, self._catalog, self.health)
+        self._doctor = LiveDoctor(self._paths, self._stores, self._catalog, self)
         self._make_sessions()
         self._make_alerts()
         self._make_lost_state(folder)

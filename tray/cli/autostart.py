@@ -30,7 +30,7 @@ def autostart(
         )
     entries = login(paths)
     if wanted == "on":
-        entries.turn(True, is_running=tray_health(paths) is not None)
+        entries.turn(True, is_running=entries.manager is not None and tray_health(paths) is not None)
     elif wanted == "off":
         entries.turn(False)
     state = entries.state().value

@@ -16,8 +16,8 @@ from tray.approvals.pauses import parse_duration
 from tray.cli.command_line import Argument, Option
 from tray.cli.over_ssh import how_to_open, is_remote
 from tray.errors import HooktrayError
+from tray.ipc.arguments import split_event
 from tray.ipc.client import ask, send_request
-from tray.ipc.requests import split_event
 from tray.language import say
 from tray.paths import Paths
 

@@ -46,7 +46,7 @@ from tray.notify.push.sender_process import PushProcesses
 from tray.notify.service import AlertService
 from tray.notify.sound import Player
 from tray.notify.throttle import Throttle
-from tray.sessions.session_tracker import SessionTracker
+from tray.sessions.session_tracker import SessionTracker, SessionView
 from tray.settings import Settings
 from tray.store.ledger import Ledger, LedgerState
 from tray.store.switch import Switch, SwitchState
@@ -61,12 +61,6 @@ class MenuActions(Protocol):
     """What the alerts need of a MenuController: their buttons do what rows of the menu do."""
 
     def act(self, action: Action) -> None: ...
-
-
-class MenuView(Protocol):
-    """What the alerts need of a Presenter."""
-
-    def show(self) -> None: ...
 
 
 class AlertProblems(TypedDict):
@@ -105,7 +99,7 @@ class AlertController:
     clicks: ConfirmedClicks
     icon: Icon
     menu: MenuActions
-    presenter: MenuView
+    presenter: SessionView
 
     def __init__(
         self,
@@ -258,7 +252,7 @@ class AlertController:
 
     def show_text(self, name: str, text: str) -> None:
         """Open a text in the user's viewer; `name` is the file's, without its ending."""
-        self._opener.open(_text_file(self._texts, name, text))
+        self._opener.open_text(self._texts / f"{name}.txt", text)
 
     # ---- the buttons
 
@@ -406,11 +400,3 @@ class AlertController:
 
     def show_balloon(self, title: str, text: str) -> bool:
         return show_balloon(self.icon, title, text)
-
-
-def _text_file(folder: Path, name: str, text: str) -> Path:
-    """A private file for the user's own viewer."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / f"{name}.txt"
-    path.write_text(text, encoding="utf-8")
-    return path

@@ -113,7 +113,7 @@ class ConfirmedClicks:
 
     def _act_on(self, actions: Sequence[Action]) -> None:
         for one in actions:
-            self.menu.act(one)
+            self.act(one)
 
     def _is_harmless(self, action: Action) -> bool:
         """True for what only shows something or switches on. The menu has one row for on and off."""

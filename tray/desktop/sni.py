@@ -140,8 +140,11 @@ class SniIcon:
         """Remember whether a host is there, and call `host_observer` when that is new."""
         if present is not self._present:
             self._present = present
-            if self.host_observer is not None:
-                self.main.post(self.host_observer.host_changed)
+            self.main.post(self._tell_observer)
+
+    def _tell_observer(self) -> None:
+        if self.host_observer is not None:  # it is set once `start` has returned
+            self.host_observer.host_changed()
 
     async def _stop(self) -> None:
         bus, self._bus, self._lost = self._bus, None, False

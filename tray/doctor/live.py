@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from tray.approvals.catalog import HookCatalog, HookState
@@ -16,7 +15,7 @@ from tray.doctor.finding import Finding
 from tray.doctor.hooks import broken_hooks
 from tray.engine.stores import Stores
 from tray.execution.command import BackgroundProcesses
-from tray.ipc.health import TrayHealth
+from tray.ipc.health import HealthSource, TrayHealth
 from tray.language import say
 from tray.paths import Paths
 from tray.store.journal import Journal
@@ -30,11 +29,11 @@ TYPED_SECONDS = 5.0  # that `/hooks doctor` takes at most; every agent waits lon
 class LiveDoctor:
     """`broken` only reads files; `summary` and `report` run hooks, and `report` sends events, too."""
 
-    def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog, health: Callable[[], TrayHealth]) -> None:
+    def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog, tray: HealthSource) -> None:
         self._paths = paths
         self._stores = stores
         self._catalog = catalog
-        self._health = health
+        self._tray = tray
         self._examined: tuple[HookState, ...] | None = None
         self._typed: _Examination | None = None
         self._typing = threading.Lock()
@@ -70,7 +69,7 @@ class LiveDoctor:
         """All checks, written to a file."""
         path = self._paths.state / "reviews" / REPORT
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        health: TrayHealth = {"pid": os.getpid(), **self._health()}
+        health: TrayHealth = {"pid": os.getpid(), **self._tray.health()}
         text = render(run_checks(self._paths, health, opened=(self._stores, self._catalog)))
         path.write_text(printable(text) + "\n", encoding="utf-8")
         return path

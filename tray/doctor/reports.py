@@ -30,7 +30,7 @@ from tray.engine.needed_events import needed_events
 from tray.engine.sentence import sentence
 from tray.engine.stores import Stores, open_stores
 from tray.errors import StoreError
-from tray.ipc.health import StateProblem, TrayHealth
+from tray.ipc.health import HealthSource, StateProblem, TrayHealth
 from tray.language import count, pick_language, say
 from tray.model.decision import Record
 from tray.paths import Paths
@@ -116,7 +116,7 @@ class Reports:
         self._stores = stores
         self._catalog = catalog
 
-    def make(self, request: Mapping[str, object], health: TrayHealth) -> Report:
+    def make(self, request: Mapping[str, object], tray: HealthSource) -> Report:
         """The report that a command asks for; empty where the command has to gather it by itself.
 
         Any program of the user may ask, so the request may hold anything.
@@ -127,7 +127,7 @@ class Reports:
             wanted = self._read(request)
         except (AttributeError, KeyError, TypeError, ValueError):
             return {}
-        return self._gather(wanted, health)
+        return self._gather(wanted, tray)
 
     def _read(self, request: Mapping[str, object]) -> ReportRequest:
         name = str(request["report"])
@@ -140,12 +140,12 @@ class Reports:
             return ReportRequest(report=name, site=replace(self._site(request), workspace=str(request["workspace"])))
         return ReportRequest(report=name, site=self._site(request) if name == "status" else None)
 
-    def _gather(self, wanted: ReportRequest, health: TrayHealth) -> Report:
+    def _gather(self, wanted: ReportRequest, tray: HealthSource) -> Report:
         match wanted:
             case ReportRequest(report="agents", site=Site() as place):
-                return self._agents(place, health.get("unanswered"))
+                return self._agents(place, tray.health().get("unanswered"))
             case ReportRequest(report="status", site=Site() as place):
-                return status_report(self._stores, self._catalog, health, place)
+                return status_report(self._stores, self._catalog, tray.health(), place)
             case ReportRequest(report="list"):
                 return list_report(self._stores, self._catalog)
             case ReportRequest(report="log"):

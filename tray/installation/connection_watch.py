@@ -43,8 +43,8 @@ class WatchedCore(Protocol):
     def work(self) -> Queue: ...
 
 
-class StateCheck(Protocol):
-    """Looks whether state was lost."""
+class Checker(Protocol):
+    """Looks for a change that nothing reported, and announces it."""
 
     def check(self) -> object: ...
 
@@ -55,7 +55,7 @@ class ConnectionWatch:
     view: Presenter
 
     def __init__(
-        self, core: WatchedCore, loop: asyncio.AbstractEventLoop, alerts: AlertService, lost_state: StateCheck
+        self, core: WatchedCore, loop: asyncio.AbstractEventLoop, alerts: AlertService, lost_state: Checker
     ) -> None:
         self._paths, self._catalog, self._queue = core.paths, core.catalog, core.work
         self._relay_files, self._shutdown_state = core.relay_files, core.shutdown_state

@@ -76,10 +76,10 @@ def write_conf(paths: Paths, without_tray: str) -> None:
         write_atomic(paths.relay_conf, text)
 
 
-def mend(paths: Paths, database: Database, guarded: Iterable[Guard] | None = None) -> tuple[Finding, ...]:
+def mend(paths: Paths, database: Database) -> tuple[Finding, ...]:
     """Install relay and table anew; returns what is still wrong."""
     install(paths, database)
-    write_table(paths, guarded, database)
+    write_table(paths, None, database)
     return problems(paths, database)
 
 

@@ -21,7 +21,7 @@ from tray.doctor.state_incident import KINDS, Incident, IncidentCause, unread_lo
 from tray.edit.backups import CONNECTIONS
 from tray.errors import HooktrayError, StoreError
 from tray.files import Identity
-from tray.installation.connection_watch import WatchedCore
+from tray.installation.connection_watch import Checker, WatchedCore
 from tray.installation.file_watch import FolderWatch
 from tray.installation.state_folder import LOCK, AnotherTrayError, StateFolder, StatePart
 from tray.language import say
@@ -60,12 +60,6 @@ class UrgentRefresh(Protocol):
     """Reads the sources again, and draws icon and menu."""
 
     def now(self) -> None: ...
-
-
-class Checker(Protocol):
-    """Looks for a change that nothing reported, and announces it."""
-
-    def check(self) -> None: ...
 
 
 class YieldingTray(Protocol):

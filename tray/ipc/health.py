@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Protocol, TypedDict
 
 import msgspec
 
@@ -49,6 +49,12 @@ class TrayHealth(TypedDict, total=False):
     notifications: str  # what went wrong last; "" for nothing
     sound: str
     push: str
+
+
+class HealthSource(Protocol):
+    """Reports on the running tray."""
+
+    def health(self) -> TrayHealth: ...
 
 
 def parse_health(reply: Mapping[str, object]) -> TrayHealth:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from tray.agents.protocol import is_known_event
 from tray.agents.registry import AGENTS
 from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.callers.person import Judgement, Proof
@@ -18,17 +16,15 @@ from tray.approvals.user_action import UserAction
 from tray.errors import HooktrayError
 from tray.ipc.approval_requests import ApprovalRequests, TerminalReviews, UserRequest
 from tray.ipc.connection import CallerTerminal, PeerCredentials
-from tray.ipc.health import TrayHealth
+from tray.ipc.health import HealthSource, TrayHealth
 from tray.ipc.passphrase_change import PassphraseChange, TrayFacts
 from tray.ipc.terminal import TerminalPrompt
 from tray.language import count, phrase, say
-from tray.model.event import EventKind
 from tray.model.session import Session
 from tray.sessions.session_tracker import SessionTracker
 from tray.text import sanitise
 
 COMMAND_LINE = "command line"
-EVENT_KINDS = frozenset(kind.value for kind in EventKind)
 GRANTED = "tray, asked for at a command line"
 WHERE_TO_DECIDE = phrase("open the tray's menu, Approvals, or run `hooktray open`")
 NO_ICON = phrase("no icon is shown: run `hooktray open`")
@@ -43,14 +39,12 @@ class PageLinks(Protocol):
     def write_link(self) -> tuple[Path, int]: ...
 
 
-class TrayStatus(Protocol):
+class TrayStatus(HealthSource, Protocol):
     """What only the running tray knows."""
 
     @property
     def icon_name(self) -> str:
         """Which icon is shown now; "" for none."""
-
-    def health(self) -> TrayHealth: ...
 
 
 class CommandFocus(Protocol):
@@ -62,7 +56,7 @@ class CommandFocus(Protocol):
 class ReportMaker(Protocol):
     """Gathers what a reading command shows."""
 
-    def make(self, request: Mapping[str, object], health: TrayHealth) -> Mapping[str, object]: ...
+    def make(self, request: Mapping[str, object], tray: HealthSource) -> Mapping[str, object]: ...
 
 
 class CommandRequests:
@@ -109,7 +103,7 @@ class CommandRequests:
                 case "health":
                     return self.health()
                 case "report":
-                    return self._reports.make(request, self.health())
+                    return self._reports.make(request, self)
                 case "open":
                     return self.open(peer.pid, elsewhere=request.get("elsewhere") is True)
                 case "passphrase":
@@ -252,18 +246,6 @@ class CommandRequests:
         more = self._approvals.perform(request, channel)
         done = say("{what}: done, recorded as `{way}`", what=request.summary, way=channel)
         return {"done": done, **({"hint": more} if more else {})}
-
-
-def split_event(words: Sequence[str], *, is_shell: bool = False) -> tuple[str, str]:
-    """The event and the hook of `approve EVENT HOOK`; the event is "" where the first word is none.
-
-    `is_shell`: a shell has split the words, so those of a command line are quoted again.
-    """
-    join = shlex.join if is_shell else " ".join
-    first, *rest = words or ("",)
-    if rest and (first in EVENT_KINDS or any(is_known_event(agent, first) for agent in AGENTS)):
-        return first, rest[0] if len(rest) == 1 else join(rest)
-    return "", first if not rest else join(words)
 
 
 def _agent(name: object) -> str:

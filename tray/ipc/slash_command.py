@@ -9,7 +9,8 @@ from tray.approvals.controls import Controls
 from tray.approvals.pauses import parse_duration
 from tray.approvals.review import describe_action
 from tray.errors import HooktrayError
-from tray.ipc.requests import WHERE_TO_DECIDE, CommandRequests, split_event
+from tray.ipc.arguments import split_event
+from tray.ipc.requests import WHERE_TO_DECIDE, CommandRequests
 from tray.language import count, phrase, say
 from tray.model.hook import ApprovalState
 from tray.text import sanitise
