@@ -48,6 +48,11 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True):
         return self.state / "hooktray.db"
 
     @property
+    def reviews(self) -> Path:
+        """Texts that the user opens."""
+        return self.state / "reviews"
+
+    @property
     def copies(self) -> Path:
         return self.state / "copies"
 

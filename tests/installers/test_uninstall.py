@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there the table
 LONG = 300.0  # seconds on a busy machine
 CALL = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "x"}, "session_id": "s"}
 CONNECT = (
-    "import sys; from tray.paths import locate; from tray.app import installed_relay; "
+    "import sys; from tray.paths import locate; from tray.installation import installed_relay; "
     "installed_relay.prepare_to_connect(locate(sys.argv[1]), 'claude-code')"
 )
 DISCONNECT = CONNECT.replace(

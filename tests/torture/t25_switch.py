@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
@@ -23,6 +23,7 @@ from tray.app.start import SWITCH_INTERVAL
 from tray.engine.ports import Execution
 from tray.engine.stores import open_stores
 from tray.execution.process_table import boot_ticks
+from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 
 TITLE = "the master switch under load"
@@ -74,6 +75,18 @@ def _as_in_the_tray() -> Iterator[None]:
         sys.setswitchinterval(usual)
 
 
+class Planned(Execution, frozen=True):
+    """Runs what was planned, whatever the switch is now."""
+
+    planned: Sequence[str]
+    environment: Mapping[str, str]
+
+    def run(self, hangup: object) -> Answer:
+        for path in self.planned:
+            subprocess.run([path], env=dict(self.environment), check=False)
+        return Answer()
+
+
 class Careless:
     """The supervisor that others have: it asks the switch while it plans, and then runs what it has planned.
 
@@ -90,11 +103,11 @@ class Careless:
     def note_off(self, ticks: float) -> None:
         self._off = ticks
 
-    def begin(self, request: RelayRequest) -> Callable[[object], object]:
+    def begin(self, request: RelayRequest) -> Execution:
         planned = self._plan if self._switch.gate(time.time()) is None else []
         if planned and self._started.exists():
             wait(lambda: 0 < self._off < boot_ticks() - 2, LONG, "the switch is off")
-        return lambda _: [subprocess.run([path], env=dict(request.environment), check=False) for path in planned]
+        return Planned(planned, request.environment)
 
 
 class Load:

@@ -63,7 +63,6 @@ class App:
         self._paths, self._stores, self._catalog = core.paths, core.stores, core.catalog
         self._work, self._workers, self._events = core.work, core.workers, core.events
         self._agents, self._relay_files, self._shutdown_state = core.agents, core.relay_files, core.shutdown_state
-        self._reviews = core.paths.state / "reviews"
         self._opener = Opener()
         self._click_trust = trust(self._agents, self._opener)
         self._is_first_start = welcome.create_config(self._paths)
@@ -106,7 +105,7 @@ class App:
         requests = CommandRequests(
             self._controls,
             prompt,
-            TerminalReviews(self._stores.copies, self._reviews),
+            TerminalReviews(self._stores.copies, self._paths.reviews),
             tray=self,
             facts=facts,
             passphrases=PassphraseChange(prompt, self._controls, facts),

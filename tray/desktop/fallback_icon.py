@@ -30,7 +30,7 @@ class BusIcon(Protocol):
 
 
 class LegacyIcon(Protocol):
-    """The part of the that is used here icon in the XEmbed tray."""
+    """The part of the icon in the XEmbed tray that is used here."""
 
     @property
     def reason(self) -> str: ...

@@ -40,7 +40,7 @@ class MenuController:
         self._catalog = catalog
         self._copies = copies
         self._paths = paths
-        self._reviews = paths.state / "reviews"
+        self._reviews = paths.reviews
         self._parts = parts
 
     def opened(self) -> None:

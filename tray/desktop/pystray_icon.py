@@ -101,8 +101,8 @@ log = logging.getLogger(__name__)
 
 class PystrayIcon:
     """On macOS it has the main thread, and whatever touches the screen is posted there. Elsewhere it has threads of
-    its own, so that `post` is ours: its calls wait for its loop, and for ever when that is stuck, so they are made
-    in a thread that is joined only for a short time.
+    its own: its calls wait for its loop, and for ever when that is stuck, so they are made in a thread that is joined
+    only for a short time.
     """
 
     name = "pystray"
@@ -248,7 +248,7 @@ class PystrayIcon:
     def _click(self, action: Action | None) -> Callable[[object, object], None] | None:
         if action is None:
             return None
-        return lambda icon, item: self.main.post(partial(self._clicks.act, action))
+        return lambda icon, item: self._clicks.act(action)
 
 
 def truncate(text: str, units: int) -> str:

@@ -67,7 +67,7 @@ class LiveDoctor:
 
     def report(self) -> Path:
         """All checks, written to a file."""
-        path = self._paths.state / "reviews" / REPORT
+        path = self._paths.reviews / REPORT
         path.parent.mkdir(mode=0o700, exist_ok=True)
         health: TrayHealth = {"pid": os.getpid(), **self._tray.health()}
         text = render(run_checks(self._paths, health, opened=(self._stores, self._catalog)))

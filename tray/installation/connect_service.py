@@ -125,7 +125,7 @@ class ConnectService:
             installed_relay.update_after_disconnect(self._paths)
 
     def _open(self, name: str, text: str) -> None:
-        self._opener.open_text(self._paths.state / "reviews" / f"{name}.txt", text)
+        self._opener.open_text(self._paths.reviews / f"{name}.txt", text)
 
     def _site(self) -> Site:
         return site(self._paths, Path.home(), hooks=hooks_in_question(self._catalog))

@@ -125,7 +125,7 @@ class LostState:
             return
         waiting = ("\n".join(summary_lines(one)) for one in source_batches(self._core.catalog.states))
         text = "\n\n".join((incident.text.replace(" · ", "\n"), *waiting))
-        self._opener.open_text(self._paths.state / "reviews" / "lost-state.txt", text + "\n")
+        self._opener.open_text(self._paths.reviews / "lost-state.txt", text + "\n")
         self._acknowledge()
         self._refresh.now()
 
