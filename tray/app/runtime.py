@@ -49,7 +49,11 @@ SESSION_DAYS = 7.0  # days that a session is remembered whose end was not report
 
 
 class App:
-    """The running tray: its parts, and how they are connected. `core` is already judging events."""
+    """The running tray: its parts, and how they are connected. `core` is already judging events.
+
+    Each `_make_` method uses what those before it made. A part that needs a later one has an attribute for it, which
+    is set here before the work queue runs anything.
+    """
 
     def __init__(
         self,
