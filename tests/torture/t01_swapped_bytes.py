@@ -122,7 +122,8 @@ def _turns(house: House, approved: ApprovedHook) -> Sequence[bytes]:
 def _by_path_falls(script: Path) -> bool:
     """What others do: look at the file, find it good, and run what lies at its path."""
     good = hashlib.sha256(GOOD.encode()).digest()
-    for _ in range(3000):
+    until = monotonic() + 30
+    while monotonic() < until:
         with contextlib.suppress(OSError):
             if hashlib.sha256(script.read_bytes()).digest() == good:
                 done = subprocess.run([script], capture_output=True, check=False, timeout=60)
