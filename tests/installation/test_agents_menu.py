@@ -24,12 +24,20 @@ from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.installation.agents_menu import AgentsMenu
 from tray.installation.connect_service import ConnectService
+from tray.installation.entry_watch import EntryWatch
 from tray.notify.service import AlertService
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 
 __all__ = ["file", "home"]
+
+
+class Unchanged:
+    """Stand-in for the EntryWatch: every entry is as `connect` wrote it."""
+
+    def change(self, agent: str) -> None:
+        return None
 
 
 class Desk(Viewer):
@@ -71,7 +79,8 @@ def new_menu(home: Path, desk: Desk) -> AgentsMenu:
     stores = open_stores(paths, create=True)
     catalog = HookCatalog(paths, stores.ledger, stores.copies)
     service = ConnectService(paths, desk, desk, catalog)
-    agents = AgentsMenu(service, AtOnce(), AtOnce(), cast(AlertService, desk))
+    watch = cast(EntryWatch, Unchanged())
+    agents = AgentsMenu(service, AtOnce(), AtOnce(), cast(AlertService, desk), watch)
     agents.view = cast(Presenter, desk)
     return agents
 

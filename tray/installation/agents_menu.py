@@ -41,7 +41,7 @@ class AgentsMenu:
         queue: Queue,
         workers: Workers,
         alerts: AlertService,
-        entries: EntryWatch | None = None,
+        entries: EntryWatch,
     ) -> None:
         self._connecting = connecting
         self._queue, self._workers = queue, workers
@@ -126,18 +126,13 @@ class AgentsMenu:
 
     def put_back(self, agent: str) -> str:
         self._forget(agent)
-        return self._watch().put_back(agent)
+        return self._entries.put_back(agent)
 
     def leave(self, agent: str, digest: str) -> str:
-        return self._watch().leave(agent, digest, CHANNEL)
+        return self._entries.leave(agent, digest, CHANNEL)
 
     def show(self) -> None:
         self._connecting.show()
-
-    def _watch(self) -> EntryWatch:
-        if self._entries is None:
-            raise HooktrayError(say("nothing watches the agents' settings"))
-        return self._entries
 
     def _load(self) -> None:
         before = self._statuses, self._previews
@@ -176,7 +171,7 @@ class AgentsMenu:
     def _row(self, one: AgentStatus) -> MenuAgent:
         probed = self._probed.get(one.agent)
         is_same = probed and _facts(probed) == _facts(one) and probed.stale == one.stale
-        change = self._entries.change(one.agent) if self._entries else None
+        change = self._entries.change(one.agent)
         return MenuAgent(
             agent=one.agent,
             name=AGENTS[one.agent].name,
