@@ -1,3 +1,5 @@
+"""Which processes are agents, and what runs below, beside and above them."""
+
 from __future__ import annotations
 
 import contextlib
@@ -11,6 +13,8 @@ import pytest
 from desk import wait
 
 from tray.execution.known_agents import KnownAgents
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sessions and shells of POSIX")
 
 
 def test_what_runs_below_an_agent_is_no_person() -> None:
