@@ -15,11 +15,14 @@ from house import House
 from msgspec.structs import replace
 from user_controls import Announced
 
-from tray.app.web import LiveReplays, choices, choose, offers
+from tray.app.web import choices, choose, offers
 from tray.approvals.callers.click_check import ClickRejection
 from tray.desktop.menu.state import MenuAgent
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
+from tray.engine.catalogs import ConfirmedSettings
+from tray.engine.ports import EngineOptions
+from tray.engine.replay import LiveReplays
 from tray.engine.user_questions import UserQuestion, UserQuestions
 from tray.event_loop import LoopThread
 from tray.model.decision import Record, Verdict
@@ -139,10 +142,12 @@ class Site:
             presenter=self.presenter, controls=self.controls, catalog=house.catalog, copies=house.stores.copies,
             paths=house.paths, parts=menu_parts,
         )  # fmt: skip
+        settings = ConfirmedSettings(house.paths, house.stores, house.catalog)
+        replays = LiveReplays(house.stores, EngineOptions(settings=settings))
         parts = PageParts(
             stores=house.stores, catalog=house.catalog, controls=self.controls, clicks=self, menu=self,
             board=cast(SessionTracker, self),
-            replayer=LiveReplays(house.paths, house.stores, house.catalog, None), windows=self,
+            replayer=replays, windows=self,
             questions=self.questions, opener=self.opened,
         )  # fmt: skip
         self.page = WebPage(self.loop.loop, parts, house.paths.state, PageAddress())

@@ -10,7 +10,7 @@ from tray.app.desktop import build_desktop
 from tray.app.live_facts import LiveFacts
 from tray.app.shutdown import CLOSE_TIMEOUT
 from tray.app.source_refresh import RefreshSchedule, SourceRefresh
-from tray.app.web import LiveMenu, LiveReplays
+from tray.app.web import LiveMenu
 from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
@@ -24,6 +24,9 @@ from tray.doctor.agents import failed_agents
 from tray.doctor.live import LiveDoctor, runtime_health
 from tray.doctor.reports import Reports
 from tray.engine.approval_trials import Trials
+from tray.engine.catalogs import ConfirmedSettings
+from tray.engine.ports import EngineOptions
+from tray.engine.replay import LiveReplays
 from tray.event_loop import LoopThread, QueueTimer
 from tray.installation import welcome
 from tray.installation.connection_watch import ConnectionWatch
@@ -87,12 +90,13 @@ class App:
     def _make_page(self) -> None:
         self._confirmed_clicks = ConfirmedClicks(self._click_trust, self._controls, self._alerts, self._work)
         self._page_menu = LiveMenu(self._core, self._refresh)
+        settings = ConfirmedSettings(self._paths, self._stores, self._catalog)
         parts = PageParts(
             stores=self._stores,
             catalog=self._catalog,
             controls=self._controls,
             clicks=self._confirmed_clicks,
-            replayer=LiveReplays(self._paths, self._stores, self._catalog, self._core.stop_signal),
+            replayer=LiveReplays(self._stores, EngineOptions(settings=settings, stop_signal=self._core.stop_signal)),
             menu=self._page_menu,
             board=self._sessions,
             windows=self._session_focus,

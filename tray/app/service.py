@@ -35,7 +35,7 @@ LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 
 
 
 class ServiceInterface(Protocol):
-    """The part of the user interface."""
+    """The part of the user interface that the service calls."""
 
     def request_refresh(self) -> None: ...
     def answer_command(

@@ -1,14 +1,12 @@
-"""What the page needs of the parts above it: the menu, the agents' connections, and an engine that replays."""
+"""What the page needs of the parts above it: the menu, and the agents' connections."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 
 from tray.app.core import TrayCore
 from tray.app.source_refresh import RefreshSchedule
-from tray.approvals.catalog import HookCatalog
 from tray.desktop.menu import (
     ApplyConnection,
     ConnectAll,
@@ -24,15 +22,6 @@ from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
 from tray.doctor.agent_sites import agent_states, hooks_in_question
 from tray.doctor.finding import Cause
-from tray.engine.catalogs import ConfirmedSettings
-from tray.engine.pipeline import Engine
-from tray.engine.ports import EngineOptions
-from tray.engine.replay import ReplayComparison, compare
-from tray.engine.stores import Stores
-from tray.engine.trial import NullListener
-from tray.execution.command import Hangup
-from tray.model.decision import Record
-from tray.paths import Paths
 from tray.web.parts import AgentConnection, ConnectOffer, PageSetting
 
 REFRESH_TIMEOUT = 2.0  # seconds that a page waits for a fresh look at the sources or the menu
@@ -93,26 +82,6 @@ class LiveMenu:
         found: list[MenuState] = []
         self._core.work.run(lambda: found.append(self.presenter.state(time.time())), REFRESH_TIMEOUT)
         return found[0] if found else None
-
-
-class LiveReplays:
-    """Runs the hooks in force on recorded events, in an engine that announces and records nothing.
-
-    `stop_signal` becomes readable when the tray ends, and ends the hooks.
-    """
-
-    def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog, stop_signal: Hangup | None) -> None:
-        self._paths = paths
-        self._stores = stores
-        self._catalog = catalog
-        self._stop_signal = stop_signal
-
-    def compare(self, record: Record) -> ReplayComparison:
-        listener = NullListener()
-        settings = ConfirmedSettings(self._paths, self._stores, self._catalog)
-        options = EngineOptions(settings=settings, stop_signal=self._stop_signal)
-        engine = Engine(self._stores, listener, listener, options, records=listener)
-        return compare(engine, record, dict(os.environ))
 
 
 def choices(state: MenuState) -> tuple[PageSetting, ...]:

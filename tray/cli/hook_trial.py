@@ -12,7 +12,6 @@ from tray.approvals.catalog import HookCatalog, HookState
 from tray.doctor.agent_sites import working_folder
 from tray.engine import trial
 from tray.engine.catalogs import ConfirmedSettings
-from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
 from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError
@@ -60,9 +59,7 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
     approved = approved_hook(paths, stores, hook)
     event = trial.synthetic_event(agent, name, body, environment=dict(os.environ), cwd=str(working_folder()))
     if trial.is_matched(approved, event):
-        listener = trial.NullListener()
-        options = EngineOptions(settings=ConfirmedSettings(paths, stores))
-        engine = Engine(stores, listener, listener, options, records=listener)
+        engine = trial.silent_engine(stores, EngineOptions(settings=ConfirmedSettings(paths, stores)))
         tried = trial.run(engine, approved, event)
     else:
         tried = trial.unmatched(approved, event)

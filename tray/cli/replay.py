@@ -104,10 +104,7 @@ def _replay_hook(paths: Paths, stores: Stores, event: Event, record: Record, hoo
 
 
 def _engine(paths: Paths, stores: Stores) -> Engine:
-    """One that announces and records nothing."""
-    listener = trial.NullListener()
-    options = EngineOptions(settings=ConfirmedSettings(paths, stores))
-    return Engine(stores, listener, listener, options, records=listener)
+    return trial.silent_engine(stores, EngineOptions(settings=ConfirmedSettings(paths, stores)))
 
 
 def _row(replayed: Replay, record: Record, against: str) -> ReplayRow:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import ctypes.util
-import enum
 import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -34,15 +33,6 @@ FOCUSED_PIDS: tuple[Callable[[Mapping[str, str]], int | None], ...] = (
     niri.focused_pid,
     kwin.focused_pid,
 )
-
-
-class IdleSource(enum.Enum):
-    """Where a Linux desktop reports how long the user was idle, in the order in which the tray asks."""
-
-    X11 = enum.auto()
-    MUTTER = enum.auto()
-    COMPOSITOR = enum.auto()
-    LOGIND = enum.auto()
 
 
 class IdleTime(Protocol):
@@ -136,28 +126,21 @@ def idle_seconds(environment: Mapping[str, str], idle_watch: IdleTime | None = N
         return _windows_idle()
     if sys.platform == "darwin":
         return _apple_idle()
-    for source in IdleSource:
+    return next((seconds for seconds in _linux_idle(environment, idle_watch) if seconds is not None), None)
+
+
+def _linux_idle(environment: Mapping[str, str], idle_watch: IdleTime | None) -> Iterator[float | None]:
+    """Yields what each source reports, in the order in which they are asked; nothing for one that cannot answer."""
+    if sys.platform == "linux":
+        from tray.desktop.focus import x11
+
         with contextlib.suppress(FocusError, session_bus.BusCallError):
-            found = _idle(source, environment, idle_watch)
-            if found is not None:
-                return found
-    return None
-
-
-def _idle(source: IdleSource, environment: Mapping[str, str], idle_watch: IdleTime | None) -> float | None:
-    if sys.platform != "linux":
-        return None
-    match source:
-        case IdleSource.X11:
-            from tray.desktop.focus import x11
-
-            return x11.idle_seconds(environment)
-        case IdleSource.MUTTER:
-            return _mutter_idle() if environment.get("DBUS_SESSION_BUS_ADDRESS") else None
-        case IdleSource.COMPOSITOR:
-            return idle_watch.seconds() if idle_watch else None
-        case IdleSource.LOGIND:
-            return _logind_idle(os.getuid())
+            yield x11.idle_seconds(environment)
+        with contextlib.suppress(FocusError, session_bus.BusCallError):
+            yield _mutter_idle() if environment.get("DBUS_SESSION_BUS_ADDRESS") else None
+        yield idle_watch.seconds() if idle_watch else None
+        with contextlib.suppress(FocusError, session_bus.BusCallError):
+            yield _logind_idle(os.getuid())
 
 
 def _mutter_idle() -> float:

@@ -18,7 +18,6 @@ from tray.doctor.finding import Cause, Finding, failing_names
 from tray.doctor.startable import start_problem
 from tray.engine import trial
 from tray.engine.catalogs import ConfirmedSettings, confirmed_llm
-from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
 from tray.engine.samples import sample, sample_event
 from tray.errors import HooktrayError
@@ -140,9 +139,8 @@ def _texts(context: CheckContext, one: ApprovedHook) -> bytes:
 
 def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
     """Run its approved copy on a test event; the hook can see that by HOOKTRAY_TEST=1."""
-    name, listener = one.hook.name, trial.NullListener()
-    options = EngineOptions(settings=ConfirmedSettings(context.paths, context.stores))
-    engine = Engine(context.stores, listener, listener, options, records=listener)
+    name, settings = one.hook.name, ConfirmedSettings(context.paths, context.stores)
+    engine = trial.silent_engine(context.stores, EngineOptions(settings=settings))
     sent = sample_event(one, environment=context.environment, cwd=context.cwd)
     if sent is None:
         text = "its approved copy is intact; not tried, as no test event meets its matchers"

@@ -26,7 +26,6 @@ from tray.approvals.catalog import HookState
 from tray.approvals.controls import Refresh
 from tray.approvals.undo import Undo
 from tray.engine import trial
-from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
 from tray.engine.record import make_record
 from tray.engine.samples import sample_event
@@ -208,10 +207,9 @@ def _failed(hook: Hook, cause: str, remedy: str, text: str = "") -> TrialResult:
 
 
 def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangup | None) -> TrialResult:
-    sink = trial.NullListener()
     started, at = time.monotonic(), time.time()
     try:
-        engine = Engine(stores, sink, sink, EngineOptions(stop_signal=stop_signal), records=sink)
+        engine = trial.silent_engine(stores, EngineOptions(stop_signal=stop_signal))
         tried = trial.run(engine, one, event)
     except HooktrayError as error:
         return _failed(one.hook, error.message, error.hint)

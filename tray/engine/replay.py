@@ -14,7 +14,10 @@ from msgspec.structs import replace
 
 from tray.agents.protocol import parse, render
 from tray.engine.pipeline import Engine
+from tray.engine.ports import EngineOptions
 from tray.engine.record import make_record
+from tray.engine.stores import Stores
+from tray.engine.trial import silent_engine
 from tray.errors import HooktrayError
 from tray.files import user_file
 from tray.language import count, say
@@ -131,3 +134,14 @@ def _target(hook: Hook, files: list[str], file: Path) -> str:
     raise HooktrayError(
         f"--against {file}: {hook.name} runs several files", hint=f"name it like the one that it stands for: {names}"
     )
+
+
+class LiveReplays:
+    """Compares what hooks made of recorded events with what the hooks in force make of them."""
+
+    def __init__(self, stores: Stores, options: EngineOptions) -> None:
+        self._stores, self._options = stores, options
+
+    def compare(self, record: Record) -> ReplayComparison:
+        """Raises HooktrayError if the record cannot be replayed."""
+        return compare(silent_engine(self._stores, self._options), record, dict(os.environ))

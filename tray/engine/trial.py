@@ -13,7 +13,9 @@ from tray.agents.protocol import sample as own_sample
 from tray.engine.merge import merge
 from tray.engine.pipeline import Engine
 from tray.engine.plan import EventSearch, matches
+from tray.engine.ports import EngineOptions
 from tray.engine.sentence import plain_reason, tool_text
+from tray.engine.stores import Stores
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.model.decision import Answer, Decision, Outcome, Record, Status, Verdict
@@ -90,6 +92,12 @@ class NullListener:
 
     def spawn(self, work: Callable[[], object]) -> bool:
         return False
+
+
+def silent_engine(stores: Stores, options: EngineOptions) -> Engine:
+    """Returns an engine that announces and records nothing."""
+    listener = NullListener()
+    return Engine(stores, listener, listener, options, records=listener)
 
 
 def sample(agent: str, name: str, cwd: str) -> bytes:

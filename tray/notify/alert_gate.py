@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -56,17 +57,9 @@ class Presence(Protocol):
 class _Look(msgspec.Struct, eq=False):
     """Asks once whether the user looks at the session of alerts that wait. Only the first answer counts."""
 
-    gate: AlertGate
     alerts: tuple[Alert, ...]  # after the first look one, which is held
     record: str
     since: float = 0.0  # when it was held
-
-    def begin(self) -> None:
-        self.gate.look_again(self)
-
-    def end(self, found: Attention = NOTHING_PROVED) -> None:
-        """Without an answer in time the user counts as not looking."""
-        self.gate.looked(self, found)
 
 
 class AlertGate:
@@ -120,7 +113,7 @@ class AlertGate:
         if session is None or self._is_closed or self._mode == "show":
             self._show(alerts, record)
             return
-        look = _Look(self, alerts, record)
+        look = _Look(alerts, record)
         self._first_looks.append(look)
         self._look(session, look)
 
@@ -149,7 +142,7 @@ class AlertGate:
         """Show what the user has not certainly seen, as if they had looked away."""
         self._is_closed = True
         for look in list(self._first_looks):
-            look.end()
+            self._looked(look, NOTHING_PROVED)
         for key in list(self._held):
             self._release(key)
 
@@ -160,10 +153,10 @@ class AlertGate:
         return self._settings.current.while_looking
 
     def _look(self, one: Alert, look: _Look) -> None:
-        self._timer.after(ANSWER_TIMEOUT, look.end)
-        self._presence.look(one.agent, one.session, look.end)
+        self._timer.after(ANSWER_TIMEOUT, partial(self._looked, look, NOTHING_PROVED))
+        self._presence.look(one.agent, one.session, partial(self._looked, look))
 
-    def looked(self, look: _Look, found: Attention) -> None:
+    def _looked(self, look: _Look, found: Attention) -> None:
         """Use the first answer of a look, and ignore any later one."""
         if look in self._first_looks:
             self._first_looks.remove(look)
@@ -210,15 +203,15 @@ class AlertGate:
     # ---- while it is held
 
     def _hold(self, alert: Alert, record: str) -> None:
-        self._wait_for_look(_Look(self, (alert,), record, self._clock.monotonic()))
+        self._wait_for_look(_Look((alert,), record, self._clock.monotonic()))
         if record:
             self._deliveries.alerted((record,), SEEN)
 
     def _wait_for_look(self, look: _Look) -> None:
         self._held[look.alerts[0].key] = look
-        self._timer.after(LOOK_INTERVAL, look.begin)
+        self._timer.after(LOOK_INTERVAL, partial(self._look_again, look))
 
-    def look_again(self, look: _Look) -> None:
+    def _look_again(self, look: _Look) -> None:
         """Begin a look that is due, if its alert is still held."""
         if look in self._held.values():
             self._look(look.alerts[0], look)

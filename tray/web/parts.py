@@ -11,10 +11,9 @@ import msgspec
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
-from tray.engine.replay import ReplayComparison
+from tray.engine.replay import LiveReplays
 from tray.engine.stores import Stores
 from tray.engine.user_questions import UserQuestions
-from tray.model.decision import Record
 from tray.sessions.session_tracker import SessionTracker
 
 
@@ -73,12 +72,6 @@ class TrayMenu(Protocol):
         """Click a row, unless it is as it should be already. Returns False if the menu does not have it."""
 
 
-class Replayer(Protocol):
-    """Asks the hooks in force once more. Raises HooktrayError when a row cannot be replayed."""
-
-    def compare(self, record: Record) -> ReplayComparison: ...
-
-
 class PageFocus(Protocol):
     """Brings the window of a session to the front."""
 
@@ -92,7 +85,7 @@ class PageParts(msgspec.Struct, frozen=True, kw_only=True):
     catalog: HookCatalog
     controls: Controls
     clicks: BrowserClicks
-    replayer: Replayer
+    replayer: LiveReplays
     menu: TrayMenu
     board: SessionTracker
     windows: PageFocus

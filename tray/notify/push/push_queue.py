@@ -37,19 +37,9 @@ log = logging.getLogger(__name__)
 class _Delivery(msgspec.Struct):
     """A message on its way to its service: sent in a thread of its own, and again when its service asks for it."""
 
-    queue: PushQueue
     message: PushMessage
     tries: int = 0
     result: PushResult = UNEXPECTED
-
-    def begin(self) -> None:
-        self.queue.begin(self)
-
-    def send(self) -> None:
-        self.queue.send(self)
-
-    def end(self) -> None:
-        self.queue.end(self)
 
 
 class PushQueue:
@@ -130,7 +120,7 @@ class PushQueue:
             if alert is None or not self._is_first(target, alert, record):
                 continue
             if self._has_room(target.url):
-                self.begin(_Delivery(self, message.message(target, alert, show_input=show_input)))
+                self._begin(_Delivery(message.message(target, alert, show_input=show_input)))
             else:
                 self._count(target.url)
 
@@ -161,30 +151,30 @@ class PushQueue:
             self._timer.after(MINUTE, partial(self._send_summary, url))
 
     def _send_summary(self, url: str) -> None:
-        self.begin(_Delivery(self, message.summary(url, self._surplus.pop(url))))
+        self._begin(_Delivery(message.summary(url, self._surplus.pop(url))))
 
     # ---- one message
 
-    def begin(self, one: _Delivery) -> None:
+    def _begin(self, one: _Delivery) -> None:
         if self._under_way >= WAITING_LIMIT:
             one.tries = len(RETRIES)
             self._record(one, PushResult(PushStatus.UNREACHED, "too many others wait"))
             return
         self._under_way += 1
         one.result = UNEXPECTED
-        if not self._workers.spawn(one.send):
+        if not self._workers.spawn(partial(self._send, one)):
             one.result = PushResult(PushStatus.UNREACHED, "no thread could be started for it")
-            self.end(one)
+            self._end(one)
 
-    def send(self, one: _Delivery) -> None:
+    def _send(self, one: _Delivery) -> None:
         """Send it, in a thread of its own."""
         request = SendRequest(folder=str(self._folder), message=one.message)
         try:
             one.result = self._processes.run(request).result or PushResult(PushStatus.UNKNOWN)
         finally:
-            self._timer.after(0, one.end)
+            self._timer.after(0, partial(self._end, one))
 
-    def end(self, one: _Delivery) -> None:
+    def _end(self, one: _Delivery) -> None:
         """Record the result, and send the message again if it cannot have arrived."""
         self._under_way -= 1
         self._record(one, one.result)
@@ -197,6 +187,6 @@ class PushQueue:
         self._problems[url] = text = message.sentence(url, result)
         if result.status in RETRIED and one.tries < len(RETRIES):
             one.tries += 1
-            self._timer.after(RETRIES[one.tries - 1], one.begin)
+            self._timer.after(RETRIES[one.tries - 1], partial(self._begin, one))
         else:
             log.warning("push: %s", text)
