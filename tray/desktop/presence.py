@@ -131,16 +131,17 @@ def idle_seconds(environment: Mapping[str, str], idle_watch: IdleTime | None = N
 
 def _linux_idle(environment: Mapping[str, str], idle_watch: IdleTime | None) -> Iterator[float | None]:
     """Yields what each source reports, in the order in which they are asked; nothing for one that cannot answer."""
-    if sys.platform == "linux":
-        from tray.desktop.focus import x11
+    if sys.platform != "linux":
+        return
+    from tray.desktop.focus import x11
 
-        with contextlib.suppress(FocusError, session_bus.BusCallError):
-            yield x11.idle_seconds(environment)
-        with contextlib.suppress(FocusError, session_bus.BusCallError):
-            yield _mutter_idle() if environment.get("DBUS_SESSION_BUS_ADDRESS") else None
-        yield idle_watch.seconds() if idle_watch else None
-        with contextlib.suppress(FocusError, session_bus.BusCallError):
-            yield _logind_idle(os.getuid())
+    with contextlib.suppress(FocusError, session_bus.BusCallError):
+        yield x11.idle_seconds(environment)
+    with contextlib.suppress(FocusError, session_bus.BusCallError):
+        yield _mutter_idle() if environment.get("DBUS_SESSION_BUS_ADDRESS") else None
+    yield idle_watch.seconds() if idle_watch else None
+    with contextlib.suppress(FocusError, session_bus.BusCallError):
+        yield _logind_idle(os.getuid())
 
 
 def _mutter_idle() -> float:
