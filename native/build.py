@@ -78,21 +78,21 @@ class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
     """Puts the relay into the wheel: beside the code, where agents' settings point to, and as a command."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="hooktray-relay-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="hooktray-hook-"))
         name = os.environ.get("HOOKTRAY_TARGET", "")
         built = self._build(name)
         installed = Path(self.root) / "tray" / "native"
         # A copy: of a file that is put into two places of the wheel, hatchling leaves the first one out.
         table = Path(shutil.copy(Path(self.root) / "tray" / "relay.table", self._folder))
         if built is None:
-            if version == "editable" and (old := installed / "hooktray-relay").exists():
+            if version == "editable" and (old := installed / "hooktray-hook").exists():
                 # Agents may run it, so it is not taken away; but it would be taken for what this source makes.
                 raise RuntimeError(f"relay.c cannot be compiled here any more; remove {old} to go on without it")
-            script = self._folder / "hooktray-relay"
+            script = self._folder / "hooktray-hook"
             script.write_text(PORTABLE_SCRIPT)
             if not name:
                 self.app.display_warning(PORTABLE)
-            build_data["shared_scripts"][str(script)] = "hooktray-relay"
+            build_data["shared_scripts"][str(script)] = "hooktray-hook"
             return
         build_data["shared_scripts"][str(built)] = built.name  # which finds its table in `share/hooktray`
         build_data["pure_python"] = False
@@ -112,11 +112,11 @@ class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
         if name == "none":
             return None
         if not name:
-            return for_this_machine(self._folder / "hooktray-relay")
+            return for_this_machine(self._folder / "hooktray-hook")
         if name not in TARGETS:
             raise ValueError(f"HOOKTRAY_TARGET: expected none or one of {', '.join(TARGETS)}, got {name!r}")
         target = TARGETS[name]
-        built = self._folder / ("hooktray-relay.exe" if name.startswith("windows") else "hooktray-relay")
+        built = self._folder / ("hooktray-hook.exe" if name.startswith("windows") else "hooktray-hook")
         make([sys.executable, "-m", "ziglang", "cc", "-target", target.zig], target.recipe, built)
         return built
 

@@ -1,6 +1,6 @@
 /* The native relay: an agent's event to the tray and the tray's answer back; without a tray, to `hooktray once`.
 
-       hooktray-relay [--home DIR | --state DIR] AGENT [EVENT]
+       hooktray-hook [--home DIR | --state DIR] AGENT [EVENT]
            the payload on stdin, the answer on stdout, stderr and in the exit code
 
    It is tray/relay.py in C, for the speed: the same words, the same waits, the same outcomes, and the same tests.

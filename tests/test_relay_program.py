@@ -14,7 +14,7 @@ from tray import relay_program
 
 @pytest.fixture
 def native(tmp_path: Path) -> Path:
-    return tmp_path / "hooktray-relay"
+    return tmp_path / "hooktray-hook"
 
 
 def test_a_native_relay_that_runs_is_taken(native: Path) -> None:

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NATIVE_RELAY = HERE / "native" / ("hooktray-relay.exe" if sys.platform == "win32" else "hooktray-relay")
+NATIVE_RELAY = HERE / "native" / ("hooktray-hook.exe" if sys.platform == "win32" else "hooktray-hook")
 PORTABLE_RELAY = HERE / "relay.py"
 SOURCES = HERE.parent / "native"  # only in a checkout
 SOURCES_DIGEST = "sources.sha256"  # beside the relay, of the sources that an editable install built it from
 TIMEOUT = 5.0  # seconds for the native relay to show that it runs here
-NAME = "hooktray-relay" if sys.platform != "win32" else f"hooktray-relay.{'exe' if NATIVE_RELAY.exists() else 'cmd'}"
+NAME = "hooktray-hook" if sys.platform != "win32" else f"hooktray-hook.{'exe' if NATIVE_RELAY.exists() else 'cmd'}"
 # Other interpreters that may run the portable relay when ours is gone; never one of the agent's PATH.
 INTERPRETERS = ("/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3")
 SCRIPT = """#!/bin/sh

@@ -18,7 +18,7 @@ app=$work/dist/Hooktray.app
 sign() {
     if [ -n "${SIGN_IDENTITY:-}" ]; then codesign --force --timestamp --options runtime --sign "$SIGN_IDENTITY" "$@"; else codesign --force --sign - "$@"; fi
 }
-find "$app/Contents" -type f \( -name '*.so' -o -name '*.dylib' -o -name 'hooktray-relay' \) -print | while read -r part; do sign "$part"; done
+find "$app/Contents" -type f \( -name '*.so' -o -name '*.dylib' -o -name 'hooktray-hook' \) -print | while read -r part; do sign "$part"; done
 sign --entitlements installers/macos/entitlements.plist "$app"
 codesign --verify --strict --verbose=2 "$app"
 

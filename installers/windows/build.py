@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = (
-    "_internal/tray/native/hooktray-relay.exe",  # agents run it; only the wheel for Windows has it
+    "_internal/tray/native/hooktray-hook.exe",  # agents run it; only the wheel for Windows has it
     "hooktray.exe",  # for consoles
     "hooktrayw.exe",  # the tray, without a console
 )

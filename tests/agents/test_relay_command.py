@@ -27,13 +27,13 @@ PAYLOAD = b'{"a": "\xc3\xa9"}' + b" " * 300_000 + b"\n"
 
 def missing(root: Path) -> dict[str, tuple[str, ...]]:
     """Every way in which the relay can be missing."""
-    dangling = root / "it's here" / "hooktray-relay"
+    dangling = root / "it's here" / "hooktray-hook"
     dangling.parent.mkdir()
     dangling.symlink_to(root / "gone")
-    locked = root / "hooktray-relay"
+    locked = root / "hooktray-hook"
     locked.write_text("#!/bin/sh\necho no\n")
     return {
-        "native gone": (str(root / "nowhere" / "hooktray-relay"), "--home", "/h"),
+        "native gone": (str(root / "nowhere" / "hooktray-hook"), "--home", "/h"),
         "native without its bit": (str(locked),),
         "a link to nothing": (str(dangling), "--home", "/h h"),
     }
@@ -73,7 +73,7 @@ def test_without_the_relay_shelley_goes_on(tmp_path: Path, case: str, name: str)
 
 
 def test_the_relay_that_is_there_runs_with_its_words(tmp_path: Path) -> None:
-    relay = tmp_path / "a b" / "hooktray-relay"
+    relay = tmp_path / "a b" / "hooktray-hook"
     relay.parent.mkdir()
     relay.write_text("#!/bin/sh\nprintf '%s|' \"$@\"; exit 2\n")
     relay.chmod(0o755)
@@ -92,7 +92,7 @@ FORMS: dict[str, Callable[[Sequence[str]], str]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_relays_place_on_macos_has_a_space_and_each_form_of_our_lines_is_shell(tmp_path: Path, form: str) -> None:
-    relay = tmp_path / MacOS("Hooktray", appauthor=False).user_data_path.relative_to("/") / "bin" / "hooktray-relay"
+    relay = tmp_path / MacOS("Hooktray", appauthor=False).user_data_path.relative_to("/") / "bin" / "hooktray-hook"
     relay.parent.mkdir(parents=True)
     relay.write_text("#!/bin/sh\nprintf '%s|' \"$@\"\n")
     relay.chmod(0o755)
@@ -112,7 +112,7 @@ def test_this_installations_relay_runs() -> None:
     assert run(["/bin/sh", "-c", line]) == (0, PAYLOAD, b"")
 
 
-@every("relay", ["/x/hooktray-relay", "/it's here/hooktray-relay"])
+@every("relay", ["/x/hooktray-hook", "/it's here/hooktray-hook"])
 @every(
     ("named", "state"),
     [((), ""), (("--home", "/my home"), "/my home/state"), (("--state", "/my state"), "/my state")],
@@ -133,17 +133,17 @@ def test_our_own_lines_are_recognised(relay: str, named: tuple[str, ...], state:
             "/usr/bin/hooktray --home /h relay shelley slash/a",
             RelayCommand(agent="shelley", event="slash/a", state_folder="/h/state"),
         ),
-        ("hooktray-relay.exe --home=C:/h claude-code", RelayCommand(agent="claude-code", state_folder="C:/h/state")),
-        ("cd / && exec hooktray-relay claude-code Stop", RelayCommand(agent="claude-code", event="Stop")),
-        ("echo hooktray-relay claude-code Stop", None),
+        ("hooktray-hook.exe --home=C:/h claude-code", RelayCommand(agent="claude-code", state_folder="C:/h/state")),
+        ("cd / && exec hooktray-hook claude-code Stop", RelayCommand(agent="claude-code", event="Stop")),
+        ("echo hooktray-hook claude-code Stop", None),
         ("echo 'hooktray relay claude-code Stop'", None),
-        ("my-hook # hooktray-relay claude-code Stop", None),
-        ("hooktray-relay somebody-else Stop", None),
-        ("hooktray-relay claude-code Stop and more", None),
+        ("my-hook # hooktray-hook claude-code Stop", None),
+        ("hooktray-hook somebody-else Stop", None),
+        ("hooktray-hook claude-code Stop and more", None),
         ("hooktray log", None),
         ("python3 -I -S /x/tray/relay.py claude-code Stop", None),
         ("python3 -m tray relay claude-code", None),
-        ("hooktray-relay 'unclosed", None),
+        ("hooktray-hook 'unclosed", None),
         ("", None),
     ],
 )
@@ -151,16 +151,16 @@ def test_only_our_own_lines_are_recognised(text: str, found: RelayCommand | None
     assert _without_files(text) == found
 
 
-WINDOWS = ("C:\\Program Files (x86)\\h\\hooktray-relay.exe", "--home", "C:\\h", "x-code", "PreToolUse")
-SCRIPT = ("C:\\a b\\hooktray-relay.cmd", "claude-code", "Stop")
+WINDOWS = ("C:\\Program Files (x86)\\h\\hooktray-hook.exe", "--home", "C:\\h", "x-code", "PreToolUse")
+SCRIPT = ("C:\\a b\\hooktray-hook.cmd", "claude-code", "Stop")
 
 
 NATIVE_LINE = (
-    r'if exist "C:\Program Files (x86)\h\hooktray-relay.exe" ( "C:\Program Files (x86)\h\hooktray-relay.exe" '
+    r'if exist "C:\Program Files (x86)\h\hooktray-hook.exe" ( "C:\Program Files (x86)\h\hooktray-hook.exe" '
     r'--home "C:\h" x-code PreToolUse ) else ( more >nul )'
 )
 SCRIPT_LINE = (
-    r'if exist "C:\a b\hooktray-relay.cmd" ( "C:\a b\hooktray-relay.cmd" claude-code Stop ) else ( more >nul )'
+    r'if exist "C:\a b\hooktray-hook.cmd" ( "C:\a b\hooktray-hook.cmd" claude-code Stop ) else ( more >nul )'
 )
 
 
@@ -189,13 +189,13 @@ def test_lines_for_windows_are_recognised(words: tuple[str, ...]) -> None:
 @every("sign", '%^&|<>!"')
 def test_a_path_that_cmd_would_take_apart_is_refused(sign: str) -> None:
     with pytest.raises(HooktrayError, match=r"cmd\.exe cannot be given this path"):
-        relay_command.cmd_argv((f"C:\\a{sign}b\\hooktray-relay.exe", "claude-code", "Stop"))
+        relay_command.cmd_argv((f"C:\\a{sign}b\\hooktray-hook.exe", "claude-code", "Stop"))
 
 
 def test_every_event_has_a_line_that_is_recognised() -> None:
     for agent, known in AGENTS.items():
         for event in known.events:
-            words = ("/x/hooktray-relay", agent, event)
+            words = ("/x/hooktray-hook", agent, event)
             assert _without_files(relay_command.shell_line(words)) == RelayCommand(agent=agent, event=event)
 
 

@@ -257,7 +257,7 @@ def test_a_folder_of_hooks_goes_along_as_a_whole_without_what_programs_write(tmp
 def test_what_connect_writes_into_a_folder_of_hooks_is_no_part_of_a_hook(tmp_path: Path) -> None:
     tree(tmp_path, {"hooks/PreToolUse": "", "hooks/hooks.json": "{}"})
     before = seen(tmp_path, "hooks/PreToolUse")
-    shim = relay_command.shim(("/x/hooktray-relay", "cline", "PreToolUse"), otherwise="cat >/dev/null").decode()
+    shim = relay_command.shim(("/x/hooktray-hook", "cline", "PreToolUse"), otherwise="cat >/dev/null").decode()
     tree(tmp_path, {"hooks/PreToolUse.bash": shim, "hooks/hooktray.json": "{}"})
 
     after = seen(tmp_path, "hooks/PreToolUse")

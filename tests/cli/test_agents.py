@@ -378,13 +378,13 @@ def test_a_real_event_is_heard_of(running: Live, settings: Path) -> None:
 
 def test_a_line_that_leads_nowhere_is_found_by_trying(live: Live, settings: Path) -> None:
     live.connect("claude-code")
-    settings.write_text(settings.read_text().replace("/bin/hooktray-relay", "/gone/hooktray-relay"))
+    settings.write_text(settings.read_text().replace("/bin/hooktray-hook", "/gone/hooktray-hook"))
 
     row = by_agent(live, "--try")["claude-code"]
 
     assert (row["connected"], row["firing"]) == (False, False)
     assert row["problem"] == f"{settings}: nothing can arrive"
-    assert "/gone/hooktray-relay" in row["advice"][0]
+    assert "/gone/hooktray-hook" in row["advice"][0]
     assert row["advice"][0].endswith(
         "is not there any more, so its lines do nothing; hooktray connect claude-code mends them"
     )

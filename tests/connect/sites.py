@@ -16,7 +16,7 @@ from tray.connect import apply_connect, apply_disconnect, connectors, hook_impor
 from tray.model.hook import Hook
 from tray.paths import locate
 
-RELAY = ("/opt/hooktray/bin/hooktray-relay", "--home", "/home/you/h")
+RELAY = ("/opt/hooktray/bin/hooktray-hook", "--home", "/home/you/h")
 
 
 class NoProblem:
@@ -74,7 +74,7 @@ def own_agent_of_kiro(home: Path) -> None:
     file.write_text("{}\n")
 
 
-OTHER_RELAY = ("/elsewhere/hooktray-relay", *RELAY[1:])
+OTHER_RELAY = ("/elsewhere/hooktray-hook", *RELAY[1:])
 OPERATIONS: Mapping[str, Callable[[Person], object]] = {
     "connect": Person.connect,
     "disconnect": Person.disconnect,

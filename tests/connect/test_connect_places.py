@@ -64,16 +64,16 @@ def test_with_a_place_only_that_one_is(person: Person) -> None:
 
 
 def test_a_new_relay_is_written_into_all(person: Person) -> None:
-    assert person.connect(("/new/hooktray-relay",)) == 2
+    assert person.connect(("/new/hooktray-hook",)) == 2
 
-    assert {entry.required_files for entry in person.relay_entries()} == {("/new/hooktray-relay",)}
+    assert {entry.required_files for entry in person.relay_entries()} == {("/new/hooktray-hook",)}
 
 
 def test_what_the_user_took_out_by_hand_is_not_put_in_again(person: Person) -> None:
     for path in map(Path, of(person).files[1:]):
         path.write_text("")
 
-    assert person.connect(("/new/hooktray-relay",)) == 1
+    assert person.connect(("/new/hooktray-hook",)) == 1
 
 
 def test_a_folder_that_is_gone_keeps_nobody(person: Person) -> None:
@@ -86,18 +86,18 @@ def test_a_folder_that_is_gone_keeps_nobody(person: Person) -> None:
 
 def test_lines_of_another_version_are_told(person: Person) -> None:
     home = ("--home", str(person.site.paths.home))
-    there = person.home / "hooktray-relay"
+    there = person.home / "hooktray-hook"
     there.touch(mode=0o700)
     person.connect((str(there), *home))
     assert "up to date" not in " ".join(of(person).advice)
 
-    person.site = replace(person.site, relay=("/new/hooktray-relay", *home))
+    person.site = replace(person.site, relay=("/new/hooktray-hook", *home))
 
     assert of(person).advice[0].endswith(f"hooktray connect {person.agent} brings them up to date")
 
 
 def test_a_relay_that_vanished_is_named_and_connecting_takes_the_other(tmp_path: Path) -> None:
-    native = tmp_path / "native" / "hooktray-relay"
+    native = tmp_path / "native" / "hooktray-hook"
     native.parent.mkdir()
     native.touch(mode=0o700)
     person = Person(tmp_path, "x-code")
@@ -106,7 +106,7 @@ def test_a_relay_that_vanished_is_named_and_connecting_takes_the_other(tmp_path:
     assert of(person).advice == ()
 
     native.unlink()
-    there = tmp_path / "hooktray-relay"
+    there = tmp_path / "hooktray-hook"
     person.site = replace(person.site, relay=(str(there), *home))
 
     advice = f"{native} is not there any more, so its lines do nothing; hooktray connect x-code mends them"
@@ -124,7 +124,7 @@ def test_of_a_project_alone_the_advice_names_it(tmp_path: Path, scope: str) -> N
     assert f"hooktray connect claude-code --scope {scope} in {person.project} mends them" in of(person).advice[0]
 
 
-@pytest.mark.parametrize("relay", [RELAY, ("/it's here/hooktray-relay",)])
+@pytest.mark.parametrize("relay", [RELAY, ("/it's here/hooktray-hook",)])
 def test_our_lines_are_no_hooks_where_their_file_is_a_source(tmp_path: Path, relay: tuple[str, ...]) -> None:
     claude = Person(tmp_path / "c")
     claude.connect(relay)

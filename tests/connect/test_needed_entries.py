@@ -63,7 +63,7 @@ def test_a_summary_counts_the_entries_and_names_the_file(tmp_path: Path) -> None
     assert shown() == ""
     needing(person, frozenset({"PreCompact"}))
     assert shown() == "adds 1 entry to ~/.claude/settings.json"
-    person.site = replace(person.site, relay=("/elsewhere/hooktray-relay", "--home", "/home/you/h"))
+    person.site = replace(person.site, relay=("/elsewhere/hooktray-hook", "--home", "/home/you/h"))
     assert shown() == "adds 1 entry to ~/.claude/settings.json · renews 14 entries in ~/.claude/settings.json"
     plan = connectors()[person.agent].disconnect(person.site)
     assert (

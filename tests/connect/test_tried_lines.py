@@ -149,13 +149,13 @@ def test_only_a_payload_that_is_nothing_else_is_a_probe() -> None:
 @by_person
 def test_connect_does_not_call_an_agent_connected_whose_line_gives_no_answer(live: Live, tmp_path: Path) -> None:
     assert live.cli("connect", "claude-code", "--yes").returncode == 0
-    folder(tmp_path / "h" / "bin" / "hooktray-relay")
+    folder(tmp_path / "h" / "bin" / "hooktray-hook")
 
     done = live.cli("connect", "claude-code", "--yes")
 
     assert done.returncode == 1
     assert b"connected" not in done.stdout
-    assert b"hooktray-relay is a folder\n  move it away" in done.stderr
+    assert b"hooktray-hook is a folder\n  move it away" in done.stderr
 
 
 @by_person
@@ -172,12 +172,12 @@ def test_the_tray_runs_hooks_for_no_probe_and_records_none(live: Live) -> None:
 @by_person
 def test_a_start_finds_a_line_that_gives_no_answer(live: Live, tmp_path: Path) -> None:
     live.cli("connect", "claude-code", "--yes")
-    other = tmp_path / "other" / "hooktray-relay"
+    other = tmp_path / "other" / "hooktray-hook"
     other.parent.mkdir()
     replaced("#!/bin/sh\ncat >/dev/null\n")(other)
     settings = tmp_path / ".claude" / "settings.json"
     text = settings.read_text()
-    settings.write_text(text.replace(str(tmp_path / "h" / "bin" / "hooktray-relay"), str(other)))
+    settings.write_text(text.replace(str(tmp_path / "h" / "bin" / "hooktray-hook"), str(other)))
     assert settings.read_text() != text
 
     live.start("--headless")

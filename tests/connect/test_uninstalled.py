@@ -55,7 +55,7 @@ def where(agent: str, site: Site) -> Path:
 @pytest.mark.parametrize("agent", HOSTS)
 def test_an_agent_whose_hooktray_was_uninstalled_is_undisturbed(tmp_path: Path, agent: str) -> None:
     person = Person(tmp_path, agent)
-    person.connect((str(tmp_path / "gone" / "bin" / "hooktray-relay"),))
+    person.connect((str(tmp_path / "gone" / "bin" / "hooktray-hook"),))
     events = [
         name for name in AGENTS[agent].events if name not in AGENTS[agent].unconnected_events and "<" not in name
     ]

@@ -22,14 +22,14 @@ def test_a_moved_home_is_named_and_connecting_again_mends_it(tmp_path: Path) -> 
 
     found = hooktray(new, "doctor", "--static")
     assert f"leads to another Hooktray ({old}/" in found.stdout
-    assert f"{old}/.local/share/hooktray/bin/hooktray-relay is not there any more" in found.stdout
+    assert f"{old}/.local/share/hooktray/bin/hooktray-hook is not there any more" in found.stdout
     assert found.returncode == 1
 
     assert hooktray(new, "connect", "claude-code", "--yes").returncode == 0
     assert "broken " not in hooktray(new, "doctor", "--static").stdout
     place = new / ".local" / "share" / "hooktray" / "bin"
     assert read((place / "relay.table").read_bytes()).state == f"{new}/.local/state/hooktray"
-    done = run(new, [place / "hooktray-relay", "claude-code", "PreToolUse"], json.dumps({**EVENT, "cwd": str(new)}))
+    done = run(new, [place / "hooktray-hook", "claude-code", "PreToolUse"], json.dumps({**EVENT, "cwd": str(new)}))
     assert (done.returncode, done.stdout) == (0, "")
     assert len(hooktray(new, "log", "--json").stdout.splitlines()) == 1
 

@@ -119,7 +119,7 @@ def test_a_lineage_says_each_time_what_the_ancestors_say() -> None:
         ("python3 /venv/bin/hooktray run", {"run"}),
         ("python3 /venv/bin/hooktray list", set()),
         ("node /usr/bin/claude test hooktray", set()),
-        ("sh -c hooktray-relay x", set()),
+        ("sh -c hooktray-hook x", set()),
         ("make test", set()),
         ("", set()),
     ],

@@ -202,7 +202,7 @@ def test_lines_of_an_earlier_layout_whose_relay_went_with_its_environment(tmp_pa
     place = Plain(tmp_path)
     live = Live.fresh(place, tmp_path, starts=False)
     paths = locate(str(live.home))
-    relay = tmp_path / "environment" / "hooktray-relay"
+    relay = tmp_path / "environment" / "hooktray-hook"
     for folder in (relay.parent, tmp_path / ".claude"):
         folder.mkdir()
     relay.write_text("#!/bin/sh\nexit 0\n")

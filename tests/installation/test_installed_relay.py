@@ -59,7 +59,7 @@ def test_it_is_installed_once_and_runs_from_there(house: House) -> None:
     house.hook("guard", on="tool_before", script="echo no >&2; exit 2")
     paths = install(house)
 
-    assert paths.relay == house.root / "home" / "bin" / "hooktray-relay"
+    assert paths.relay == house.root / "home" / "bin" / "hooktray-hook"
     assert (paths.relay.stat().st_mode & 0o777, paths.relay_folder.stat().st_mode & 0o777) == (0o700, 0o700)
     assert decision(relay(paths)[1]) == "deny"
     assert causes(house) == []
@@ -71,8 +71,8 @@ def test_without_an_own_home_it_is_among_the_users_data(monkeypatch: pytest.Monk
     monkeypatch.setenv("HOME", str(tmp_path))
 
     assert (sys.platform, locate().relay) in {
-        ("linux", tmp_path / ".local" / "share" / "hooktray" / "bin" / "hooktray-relay"),
-        ("darwin", tmp_path / "Library" / "Application Support" / "Hooktray" / "bin" / "hooktray-relay"),
+        ("linux", tmp_path / ".local" / "share" / "hooktray" / "bin" / "hooktray-hook"),
+        ("darwin", tmp_path / "Library" / "Application Support" / "Hooktray" / "bin" / "hooktray-hook"),
     }
 
 

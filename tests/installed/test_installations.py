@@ -34,7 +34,7 @@ from tray import __version__
 
 SLOW = 60.0  # seconds on a busy machine
 SECRET = "seven quiet bridges"
-RELAY = ".local/share/hooktray/bin/hooktray-relay"
+RELAY = ".local/share/hooktray/bin/hooktray-hook"
 SETTINGS = "hooks:\n  - {name: guard, event: tool_before, tool: Bash, command: ./guard.sh, failure: block}\n"
 CALL = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s"}
 OFF = {**CALL, "tool_input": {"command": "hooktray off"}}
@@ -143,7 +143,7 @@ def test_both_commands_are_on_the_path_and_say_the_version(installed: Way, recor
     version = installed.says("hooktray", "--version")
 
     assert version.split()[1] == __version__
-    assert event(installed, STOP, "hooktray-relay") == SILENT
+    assert event(installed, STOP, "hooktray-hook") == SILENT
     record_property("version of Python", python_of(installed))
     if isinstance(installed, Deb):
         size = int(installed.root.run("dpkg-query", "-W", "-f", "${Installed-Size}", "hooktray"))

@@ -76,8 +76,8 @@ def test_the_wheel_of_a_platform_has_its_own_relay_and_table(wheels: dict[str, P
     begin, machine = MACHINES[name]
     ending = ".exe" if name.startswith("win") else ""
     with zipfile.ZipFile(wheels[name]) as wheel:
-        (script,) = (one for one in wheel.namelist() if one.endswith(f".data/scripts/hooktray-relay{ending}"))
-        relays = [wheel.read(one) for one in (f"tray/native/hooktray-relay{ending}", script)]
+        (script,) = (one for one in wheel.namelist() if one.endswith(f".data/scripts/hooktray-hook{ending}"))
+        relays = [wheel.read(one) for one in (f"tray/native/hooktray-hook{ending}", script)]
         modes = [wheel.getinfo(script).external_attr >> 16]
         tables = {wheel.read(one) for one in wheel.namelist() if one.endswith("/relay.table")}
 
@@ -90,7 +90,7 @@ def test_the_wheel_of_a_platform_has_its_own_relay_and_table(wheels: dict[str, P
 
 def test_the_wheel_for_all_others_has_the_portable_relay(wheels: dict[str, Path]) -> None:
     with zipfile.ZipFile(wheels["any"]) as wheel:
-        (script,) = (one for one in wheel.namelist() if one.endswith(".data/scripts/hooktray-relay"))
+        (script,) = (one for one in wheel.namelist() if one.endswith(".data/scripts/hooktray-hook"))
 
         assert b"tray.relay" in wheel.read(script)
         assert [one for one in wheel.namelist() if one.startswith("tray/native/")] == []

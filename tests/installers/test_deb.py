@@ -90,7 +90,7 @@ def test_its_commands_run_its_own_python_without_foreign_variables(root: Path) -
     assert (root / "usr/bin/hooktray").readlink() == Path("../lib/hooktray/bin/hooktray")
     assert sorted(path.name for path in (root / HOME / "bin").iterdir()) == [
         "hooktray",
-        "hooktray-relay",
+        "hooktray-hook",
         "python",
         "python3",
     ]
@@ -112,7 +112,7 @@ def test_each_of_its_relays_finds_its_table(root: Path) -> None:
         tray / "native" / "relay.table",
         root / HOME / "share" / "hooktray" / "relay.table",
     ]
-    native = [[str(path)] for path in (tray / "native" / "hooktray-relay", root / HOME / "bin" / "hooktray-relay")]
+    native = [[str(path)] for path in (tray / "native" / "hooktray-hook", root / HOME / "bin" / "hooktray-hook")]
 
     assert {table.read_bytes() for table in tables} == {(ROOT / "tray" / "relay.table").read_bytes()}
     for relay in ([sys.executable, "-I", "-S", str(tray / "relay.py")], *native):
@@ -163,7 +163,7 @@ def test_manual_and_completions_stand_where_they_are_looked_for(root: Path) -> N
     share = root / "usr/share"
 
     assert (share / "man/man1/hooktray.1.gz").stat().st_size > 500
-    assert (share / "man/man1/hooktray-relay.1.gz").readlink() == Path("hooktray.1.gz")
+    assert (share / "man/man1/hooktray-hook.1.gz").readlink() == Path("hooktray.1.gz")
     assert "complete " in (share / "bash-completion/completions/hooktray").read_text()
     assert (share / "zsh/vendor-completions/_hooktray").read_text().startswith("#compdef hooktray")
     assert "complete --command hooktray" in (share / "fish/vendor_completions.d/hooktray.fish").read_text()

@@ -15,7 +15,7 @@ from tray.notify.policy import APP
 
 ROOT = Path(__file__).parent.parent.parent
 BUILD = ROOT / "installers" / "windows" / "build.py"
-PROGRAMS = ("hooktray.exe", "hooktrayw.exe", "_internal/tray/native/hooktray-relay.exe")
+PROGRAMS = ("hooktray.exe", "hooktrayw.exe", "_internal/tray/native/hooktray-hook.exe")
 SCRIPT = (ROOT / "installers" / "windows" / "hooktray.nsi").read_text()
 
 

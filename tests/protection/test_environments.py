@@ -180,7 +180,7 @@ def test_a_tool_of_uv_is_changed_only_after_a_question(line: str) -> None:
         "rsync -a --delete /tmp/empty/ ~/.local/share/pipx/venvs/",
         "rsync -a --delete /tmp/empty/ ~/.config/",
         "echo x > ~/.local/share/pipx/venvs/hooktray/lib/python3.11/site-packages/evil.pth",
-        "cp /tmp/relay ~/.local/share/hooktray/bin/hooktray-relay",
+        "cp /tmp/relay ~/.local/share/hooktray/bin/hooktray-hook",
         "rm -rf ~/.local/share/hooktray",
         "echo x >> ~/.local/share/hooktray/bin/relay.table",
     ],

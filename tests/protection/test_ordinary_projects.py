@@ -14,7 +14,7 @@ from tray.model.decision import Verdict
 from tray.protection.protected_paths import ProtectedPaths
 from tray.protection.self_protection import Protection
 
-OUR_LINE = "/home/u/.local/share/hooktray/bin/hooktray-relay claude-code"
+OUR_LINE = "/home/u/.local/share/hooktray/bin/hooktray-hook claude-code"
 OWN_HOOKS = {"PreToolUse": [{"hooks": [{"type": "command", "command": OUR_LINE}]}]}
 LINT = {"version": 1, "hooks": {"postToolUse": [{"type": "command", "bash": "./lint.sh"}]}}
 ALLOW, ASK, DENY = Verdict.ABSTAIN, Verdict.ASK, Verdict.DENY
@@ -82,7 +82,7 @@ EDITS = [
     ("app/.codex/config.toml", '"o3"', '"o4"', ALLOW),
     ("app/.codex/config.toml", "web = true", "hooks = false", DENY),
     ("app/.github/hooks/lint.json", "./lint.sh", "./other.sh", ASK),
-    ("app/.github/hooks/hooktray.json", "hooktray-relay", "true", DENY),
+    ("app/.github/hooks/hooktray.json", "hooktray-hook", "true", DENY),
     ("app/.claude/settings.local.json", "", PERMISSIONS, ALLOW),  # how some agents write a new file
     ("connected/.claude/settings.json", '"x"', '"y"', ALLOW),
 ]

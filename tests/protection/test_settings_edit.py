@@ -18,7 +18,7 @@ from tray.model.event import Event
 from tray.protection.protected_paths import ProtectedPaths
 from tray.protection.self_protection import Protection
 
-HOOKS = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "hooktray-relay claude-code"}]}]}
+HOOKS = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "hooktray-hook claude-code"}]}]}
 SETTINGS: dict[str, Any] = {
     "model": "opus",
     "hooks": HOOKS,
@@ -106,7 +106,7 @@ def test_a_whole_file_without_the_hooks_or_unreadable_is_refused(file: Path, tex
         ('"matcher": "Bash"', '"matcher": "Read"', Verdict.DENY),
         ('"model": "opus"', '"model": "opus", "disableAllHooks": true', Verdict.DENY),
         ('"model": "opus",', "", Verdict.ABSTAIN),
-        ("hooktray-relay", "true", Verdict.DENY),
+        ("hooktray-hook", "true", Verdict.DENY),
         ("not in it", "x", Verdict.DENY),
         ('"', "'", Verdict.DENY),
     ],
@@ -234,8 +234,8 @@ def test_toml_that_takes_long_to_read_is_refused_unread(tmp_path: Path, text: st
         ("config/agent.yaml", "shell_hooks: {enabled: true}\n", "shell_hooks: {enabled: 1}\n"),
         (
             ".github/hooks/x.json",
-            '{"version": 1, "hooks": {"x": "hooktray-relay"}}',
-            '{"version": 2, "hooks": {"x": "hooktray-relay"}}',
+            '{"version": 1, "hooks": {"x": "hooktray-hook"}}',
+            '{"version": 2, "hooks": {"x": "hooktray-hook"}}',
         ),
     ],
 )

@@ -281,7 +281,7 @@ CALLS = [
     "Hooktray Off",
     "hooktray.exe off",
     "hooktray.EXE off",
-    "hooktray-relay claude-code Stop < x",
+    "hooktray-hook claude-code Stop < x",
     "hooktray relay claude-code Stop",
     "hooktray\toff",
     "hooktray  off",

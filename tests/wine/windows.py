@@ -323,5 +323,5 @@ class Tray:
 
     def relay_argv(self, agent: str, event: str) -> list[str | PureWindowsPath]:
         """By the relay that the tray or `connect` installed."""
-        program = next((self.home / "bin").glob("hooktray-relay.exe"))
+        program = next((self.home / "bin").glob("hooktray-hook.exe"))
         return [self.windows.inside(program), agent, event]

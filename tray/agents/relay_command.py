@@ -129,7 +129,7 @@ def _parsed(words: Sequence[str]) -> RelayCommand | None:
         if rest[:1] != ["relay"]:
             return None
         rest = rest[1:]
-    elif program != "hooktray-relay":
+    elif program != "hooktray-hook":
         return None
     relay_state, rest = _state(rest)
     if not 1 <= len(rest) <= 2 or rest[0] not in AGENTS:

@@ -19,7 +19,7 @@ from tray.cli.command_line import (
 )
 
 ABOUT = "One tray for every coding agent's hooks. Without a command: the status."
-ABOUT_RELAY = "What an agent runs is `hooktray relay AGENT [EVENT]`, or `hooktray-relay`, which is quicker."
+ABOUT_RELAY = "What an agent runs is `hooktray relay AGENT [EVENT]`, or `hooktray-hook`, which is quicker."
 
 
 class UserCommand(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from tray.protection.protected_paths import absolute_path
 from tray.shell.split import COMMAND_RUNNERS, KEYWORDS, ShellWord
 from tray.text.words import word_set
 
-HOOKTRAY_PROGRAMS = word_set("hooktray hooktray-relay hooktray.exe hooktray-relay.exe")
+HOOKTRAY_PROGRAMS = word_set("hooktray hooktray-hook hooktray.exe hooktray-hook.exe")
 KILLERS = word_set("kill killall killall5 pgrep pkill pidof skill stop-process taskkill wmic")
 SERVICES = word_set("busctl dbus-send gdbus launchctl reg sc schtasks service systemctl")
 # Verbs that stop a service, change it, or give it another environment.
@@ -33,7 +33,7 @@ OWN_VARIABLES = re.compile(r"(?:HOOKTRAY\w*|HOME|USERPROFILE|XDG_(?:CONFIG|DATA|
 OWN_UNITS = ("hooktray.service", "hooktray.socket", "default.target", "graphical-session.target", "sockets.target")
 SESSION_ENDS = word_set("kill-session kill-user terminate-session terminate-user")
 # Names and start commands of the tray's processes.
-OWN_NAMES = ("hooktray", "hooktray-relay", "python", "python3")
+OWN_NAMES = ("hooktray", "hooktray-hook", "python", "python3")
 OWN_COMMANDS = ("/usr/bin/python3 /home/me/.local/bin/hooktray run", "python3 -m tray run")
 VALUED = re.compile(r"-[uUgGPstF]|--(?:e?uid|group|parent|session|signal|terminal|pidfile)|/FI")  # of pkill
 INSTALLERS = word_set(

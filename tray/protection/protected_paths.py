@@ -41,7 +41,7 @@ LOGIN_FILES = ProtectedFiles(
     ),
 )
 LOGIN_FILE = ".config/autostart/hooktray.desktop"
-OWN_FILES = ("hooktray.yaml", "hooktray.db", "relay.table", "hooktray-relay", "tray.sock")
+OWN_FILES = ("hooktray.yaml", "hooktray.db", "relay.table", "hooktray-hook", "tray.sock")
 OWN_WORDS = ("autostart", "hook")
 GLOB_SIGNS = re.compile(r"[*?\[{]")
 BRACES = re.compile(r"\{[^{}]*\}")

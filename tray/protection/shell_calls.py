@@ -279,7 +279,7 @@ def _cli_arguments(texts: Sequence[str], index: int) -> Sequence[str] | None:
     led = index == 0 and len(name.strip("*?[]")) > 1 and glob_matches(name, "hooktray")  # a name that a shell finds
     if led or _may_be_hooktray(name):
         return texts[index + 1 :]
-    if name == "hooktray-relay" or text.endswith("tray/relay.py"):
+    if name == "hooktray-hook" or text.endswith("tray/relay.py"):
         return ["relay"]
     if SUBSTITUTION.search(text) and re.search(r"\bhooktray\b", text):
         return texts[index + 1 :]

@@ -25,7 +25,7 @@ NAME_LIMIT = 80  # characters of a name that we give
 READABLE_HINT = "see that it is a file, and one that you may read"
 # What `connect` and the README put into an agent's own settings: it brings events here and judges none.
 RELAY_COMMAND = re.compile(
-    r"\bhooktray(\.exe)?['\"]?\s+(--home(=|\s+)\S+\s+)?relay\b|\bhooktray-relay\b|\btray[/\\]relay\.py\b"
+    r"\bhooktray(\.exe)?['\"]?\s+(--home(=|\s+)\S+\s+)?relay\b|\bhooktray-hook\b|\btray[/\\]relay\.py\b"
 )
 OWN_RELAY = "it is Hooktray's own relay"
 # A word of a command line that is a file: a path, also below a folder in a variable, or a name with an ending.

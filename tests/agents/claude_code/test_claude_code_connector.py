@@ -64,7 +64,7 @@ GOOD = {
     "foreign hooks on every event": json.dumps({"hooks": {name: [json.loads(FOREIGN)] for name in sorted(EVENTS)}}),
     "an unknown event": '{\n  "hooks": {\n    "Tomorrow": [' + FOREIGN + "]\n  }\n}\n",
     "a worktree hook": '{"hooks": {"WorktreeCreate": [{"hooks": [{"type": "command", "command": "wt"}]}]}}',
-    "who mentions us": WITH_HOOKS % FOREIGN.replace("peon.sh", "echo hooktray-relay claude-code"),
+    "who mentions us": WITH_HOOKS % FOREIGN.replace("peon.sh", "echo hooktray-hook claude-code"),
     "keys in an odd order": '{\n "z": 1,\n "hooks": {"Stop": [' + FOREIGN + ']},\n "a": {"hooks": {"Stop": 1}}\n}',
     "uneven indentation": '{\n "a": 1,\n      "b": {\n  "c": 2 },\n"d":\n3\n}\n',
     "CR": PLAIN.replace("\n", "\r"),
@@ -370,8 +370,8 @@ def test_somebody_elses_edit_in_between_is_noticed(person: Person, file: Path) -
     [
         "hooktray relay claude-code Stop",
         "exec /usr/bin/hooktray --home /old relay claude-code Stop",
-        "'/old place/bin/hooktray-relay' --home=/old claude-code Stop",
-        "[ -x /old/hooktray-relay ] && exec /old/hooktray-relay claude-code Stop || cat >/dev/null",
+        "'/old place/bin/hooktray-hook' --home=/old claude-code Stop",
+        "[ -x /old/hooktray-hook ] && exec /old/hooktray-hook claude-code Stop || cat >/dev/null",
     ],
 )
 def test_an_older_entry_is_brought_up_to_date_in_its_place(person: Person, file: Path, old: str) -> None:
@@ -387,7 +387,7 @@ def test_an_older_entry_is_brought_up_to_date_in_its_place(person: Person, file:
     assert stop[1:] == [json.loads(FOREIGN)]
 
 
-ELSEWHERE = ("/venv/bin/hooktray-relay", "--home", "/home/you/h")
+ELSEWHERE = ("/venv/bin/hooktray-hook", "--home", "/home/you/h")
 
 
 @pytest.mark.parametrize(("first", "then"), [(ELSEWHERE, RELAY), (RELAY, ELSEWHERE)], ids=["shorter", "longer"])
@@ -434,7 +434,7 @@ def test_comments_between_our_entries_stay(person: Person, file: Path, name: str
 def test_two_at_once_make_one_entry_and_lose_no_notes(person: Person, file: Path) -> None:
     file.write_text(PLAIN)
     plans = [CONNECTOR.connect(person.site) for _ in range(2)]
-    other = CONNECTOR.connect(replace(person.site, relay=("/other/hooktray-relay",)))
+    other = CONNECTOR.connect(replace(person.site, relay=("/other/hooktray-hook",)))
 
     for plan in plans:
         apply_connect(person.site, "claude-code", plan)
@@ -460,7 +460,7 @@ def test_another_place_of_the_relay_is_an_upgrade_and_the_old_bytes_come_back(pe
     file.write_text(PLAIN)
     person.connect()
 
-    assert person.connect(("/new/hooktray-relay",)) == 1
+    assert person.connect(("/new/hooktray-hook",)) == 1
     assert {entry.state_folder for entry in person.relay_entries()} == {""}
     person.disconnect()
 

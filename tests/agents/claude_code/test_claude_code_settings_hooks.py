@@ -182,7 +182,7 @@ def test_a_source_that_its_host_switched_off_is_inactive(tmp_path: Path) -> None
         ("hooktray relay claude-code PreToolUse", True),
         ("'/opt/my venv/bin/hooktray' --home /x relay claude-code", True),
         ("hooktray --home=/x relay claude-code", True),
-        ("hooktray-relay claude-code Stop", True),
+        ("hooktray-hook claude-code Stop", True),
         ("./hooktray.sh", False),
         ("hooktray list", False),
     ],

@@ -49,7 +49,7 @@ def test_a_file_of_ours_comes_and_goes(person: Person) -> None:
 def test_the_line_ends_with_0_whatever_becomes_of_the_relay(
     person: Person, tmp_path: Path, relay: str | None
 ) -> None:
-    program = tmp_path / "hooktray-relay"
+    program = tmp_path / "hooktray-hook"
     if relay is not None:
         program.write_text(relay)
         program.chmod(0o755)
@@ -83,7 +83,7 @@ def test_hooks_that_somebody_put_into_our_file_stay(person: Person) -> None:
     file.write_text(json.dumps(said))
 
     with pytest.raises(HooktrayError, match="not Hooktray's"):
-        person.connect(("/other/hooktray-relay",))
+        person.connect(("/other/hooktray-hook",))
     person.disconnect()
 
     assert hooks_of(file) == {"PreToolUse": [{"type": "command", "bash": "./guard.sh"}]}

@@ -92,7 +92,7 @@ def test_what_its_user_adds_afterwards_stays(person: Person) -> None:
     changed["hooks"]["stop"].append({"command": "./own.sh"})
     settings(person).write_text(json.dumps(changed))
 
-    person.connect(("/elsewhere/hooktray-relay",))
+    person.connect(("/elsewhere/hooktray-hook",))
     assert all(entry.up_to_date for entry in person.relay_entries())
     person.disconnect()
 
@@ -124,7 +124,7 @@ def test_a_file_without_a_version_is_refused(person: Person) -> None:
 def test_the_line_itself_gives_the_neutral_answer_whatever_becomes_of_the_relay(
     person: Person, tmp_path: Path, relay: str | None
 ) -> None:
-    program = tmp_path / "hooktray-relay"
+    program = tmp_path / "hooktray-hook"
     if relay is not None:
         program.write_text(relay)
         program.chmod(0o755)
@@ -137,11 +137,11 @@ def test_the_line_itself_gives_the_neutral_answer_whatever_becomes_of_the_relay(
 
 def test_the_line_on_windows_answers_by_itself_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
-    words = (r"C:\Users\you\AppData\Local\Hooktray\bin\hooktray-relay.exe", "cursor", "preToolUse")
+    words = (r"C:\Users\you\AppData\Local\Hooktray\bin\hooktray-hook.exe", "cursor", "preToolUse")
 
     line = relay_command.answering_line(words, neutral("preToolUse", b"").stdout)
 
-    relay = r'"C:\Users\you\AppData\Local\Hooktray\bin\hooktray-relay.exe"'
+    relay = r'"C:\Users\you\AppData\Local\Hooktray\bin\hooktray-hook.exe"'
     start = f"if exist {relay} ( {relay} cursor preToolUse )"
     assert line == f'{start} else ( more >nul & echo {{"permission":"allow"}})'
     found = relay_command.parse(line)

@@ -147,7 +147,7 @@ def test_our_named_hook_comes_and_goes(person: Person) -> None:
     assert {entry.event for entry in person.relay_entries()} == EVENTS.keys() - UNCONNECTED_EVENTS
     assert all(entry.up_to_date for entry in person.relay_entries())
     assert person.connect() == 0
-    person.connect(("/elsewhere/hooktray-relay",))
+    person.connect(("/elsewhere/hooktray-hook",))
     assert all(entry.up_to_date for entry in person.relay_entries())
     person.disconnect()
     assert not settings(person).exists()
@@ -158,7 +158,7 @@ def test_our_named_hook_comes_and_goes(person: Person) -> None:
 def test_the_line_itself_gives_the_neutral_answer_whatever_becomes_of_the_relay(
     person: Person, tmp_path: Path, relay: str | None
 ) -> None:
-    program = tmp_path / "hooktray-relay"
+    program = tmp_path / "hooktray-hook"
     if relay is not None:
         program.write_text(relay)
         program.chmod(0o755)
@@ -172,9 +172,9 @@ def test_the_line_itself_gives_the_neutral_answer_whatever_becomes_of_the_relay(
 def test_the_line_on_windows_answers_by_itself_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
 
-    line = relay_command.answering_line((r"C:\bin\hooktray-relay.exe", "antigravity", "Stop"), NEUTRAL["Stop"])
+    line = relay_command.answering_line((r"C:\bin\hooktray-hook.exe", "antigravity", "Stop"), NEUTRAL["Stop"])
 
-    start = r'if exist "C:\bin\hooktray-relay.exe" ( "C:\bin\hooktray-relay.exe" antigravity Stop )'
+    start = r'if exist "C:\bin\hooktray-hook.exe" ( "C:\bin\hooktray-hook.exe" antigravity Stop )'
     assert line == f'{start} else ( more >nul & echo {{"decision":""}})'
     found = relay_command.parse(line)
     assert found is not None

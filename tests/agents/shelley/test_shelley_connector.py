@@ -128,7 +128,7 @@ def test_in_a_source_our_executables_are_not_listed_and_a_script_that_only_start
 ) -> None:
     shelley.connect()
 
-    script(hooks / "slash" / "both", "echo first\necho second\nhooktray-relay shelley slash/both")
+    script(hooks / "slash" / "both", "echo first\necho second\nhooktray-hook shelley slash/both")
 
     found = shelley_source.read(hooks, (), {})
 

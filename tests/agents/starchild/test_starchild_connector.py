@@ -127,7 +127,7 @@ def test_a_sheet_that_cannot_be_edited_is_refused(starchild: Person, name: str) 
 
 
 def test_another_relay_takes_the_place_of_the_old_one(starchild: Person) -> None:
-    starchild.connect(("/old/hooktray-relay",))
+    starchild.connect(("/old/hooktray-hook",))
     starchild.connect(RELAY)
 
     entries = starchild.relay_entries()

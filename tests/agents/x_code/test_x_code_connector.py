@@ -110,7 +110,7 @@ def test_when_one_file_cannot_be_written_none_is(x_code: Person) -> None:
 
 
 def test_a_failed_upgrade_keeps_what_disconnect_needs(x_code: Person) -> None:
-    x_code.connect(("/old/hooktray-relay",))
+    x_code.connect(("/old/hooktray-hook",))
     file = x_code.home / ".x-code" / "plugins" / "installed_plugins.json"
     plan = connectors()["x-code"].connect(replace(x_code.site, relay=RELAY))
     file.parent.joinpath("cache/local/hooktray/1.0.0/.x-code-plugin/plugin.json").write_text("{}")
