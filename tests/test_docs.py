@@ -21,7 +21,7 @@ from tray import settings
 from tray.agents.registry import AGENTS
 from tray.cli.commands import BY_NAME, find_command, first_words, root_parser, split_globals
 from tray.engine import trial
-from tray.notify import policy
+from tray.notify.policy import alerts
 from tray.notify.sound import SOUNDS
 from tray.sources import hooktray
 from tray.sources.configuration import parse
@@ -182,7 +182,7 @@ def test_the_sessions_notification_says_what_is_shown(house: House) -> None:
     answer = house.relay("claude-code", "PreToolUse", CALL.encode())
 
     ((event, decision, _),) = house.decisions
-    (alert,) = policy.alerts(event, decision)
+    (alert,) = alerts(event, decision)
     assert (alert.title, alert.body) == (title, body)
     assert reported in str(answer)
 

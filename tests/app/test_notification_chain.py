@@ -1,4 +1,4 @@
-"""How many objects are between the engine's decision and the notification, counted on a real one."""
+"""How many objects and modules are between the engine's decision and the notification, counted on real ones."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import UserQuestions
 from tray.event_loop import LoopThread, QueueTimer, ThrottledCall
 from tray.execution.known_agents import KnownAgents
-from tray.model.decision import Decision, Record
+from tray.model.decision import Decision, Outcome, Record, Status
 from tray.model.event import Event, RelayRequest
-from tray.notify.alert import Alert, FixedSettings
+from tray.notify.alert import Alert, AlertSettings, FixedSettings, SettingsInForce
 from tray.notify.alert_gate import NOTHING_PROVED, Attention
 from tray.notify.notifier import ServerState
 from tray.sessions.presence_files import PresenceFiles
@@ -39,6 +39,9 @@ from tray.settings import PushTarget, Settings
 from tray.threads import WorkQueue
 from tray.web.page import WebPage
 
+SESSION = {"session_id": "s", "cwd": "/home/dev/shop"}
+ALERTING = ("tray.notify.", "tray.desktop.")
+BESIDE = ("tray.notify.push.", "tray.notify.sound")  # they get the same alerts, and do not pass them on
 PLUMBING = ("tray.threads",)  # a thread's queue carries any work
 
 
@@ -168,51 +171,94 @@ def _reached(edges: dict[int, set[int]], start: int) -> set[int]:
     return found
 
 
+class ModuleTracer:
+    """Which modules of the alerts and of the desktop have functions that were called."""
+
+    def __init__(self) -> None:
+        self.modules: set[str] = set()
+
+    def __call__(self, frame: FrameType, what: str, _: object) -> None:
+        module = frame.f_globals.get("__name__", "")
+        if what == "call" and module.startswith(ALERTING) and not module.startswith(BESIDE):
+            self.modules.add(module)
+
+
 @contextmanager
-def traced() -> Iterator[Tracer]:
+def traced(tracer: Callable[[FrameType, str, object], None]) -> Iterator[None]:
     """Traces this thread and all that start meanwhile."""
-    tracer = Tracer()
     threading.setprofile(tracer)
     sys.setprofile(tracer)
     try:
-        yield tracer
+        yield
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
 
 
-def test_four_objects_are_between_a_decision_and_its_notification(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    backend = RecordingBackend()
-    # No desktop is here, and which back ends there are depends on the system.
-    monkeypatch.setattr(AlertController, "backends", lambda _: (backend,))
+@contextmanager
+def wired(house: House, settings: SettingsInForce) -> Iterator[EventBus]:
+    """The engine's listener, with all that announces what it hears."""
     house.stores.switch.mute(True)
-    with traced() as tracer:
-        loop, work = LoopThread(), WorkQueue("work")
-        bus = EventBus(work, house.stores.journal, TurnEndDetector(EndedTurns()))
+    loop, work = LoopThread(), WorkQueue("work")
+    bus = EventBus(work, house.stores.journal, TurnEndDetector(EndedTurns()))
+    desk, timer = Desk(work), QueueTimer(loop.loop, work)
+    sessions = SessionTracker(house.stores.session_rows, KnownAgents(os.getpid()), house.stores.journal)
+    controller = AlertController(
+        loop.loop, work, desk, house.stores, settings, UserQuestions(),
+        deliveries=bus, sessions=sessions, places=cast(SessionFocus, desk), presence=desk, timer=timer,
+        opener=Opener(), folder=house.paths.state,
+    )  # fmt: skip
+    bus.view, bus.page, bus.alerts = cast(Presenter, Menu()), cast(WebPage, ClosedPage()), controller.alerts
+    bus.sessions = sessions
+    bus.presence_files = PresenceFiles(Presence(), timer)
+    bus.audit = Audit()
+    bus.refresh = ThrottledCall(loop.loop, lambda: None, 1.0)
+    with closing(loop), closing(work), closing(controller):
+        yield bus
 
-        desk, sessions = (
-            Desk(work),
-            SessionTracker(house.stores.session_rows, KnownAgents(os.getpid()), house.stores.journal),
-        )
-        timer = QueueTimer(loop.loop, work)
-        settings = FixedSettings(Settings(push=[PushTarget(url="ntfy://x", when="always")]))
-        controller = AlertController(
-            loop.loop, work, desk, house.stores, settings, UserQuestions(),
-            deliveries=bus, sessions=sessions, places=cast(SessionFocus, desk), presence=desk, timer=timer,
-            opener=Opener(), folder=house.paths.state,
-        )  # fmt: skip
-        bus.view, bus.page, bus.alerts = cast(Presenter, Menu()), cast(WebPage, ClosedPage()), controller.alerts
-        bus.sessions = sessions
-        bus.presence_files = PresenceFiles(Presence(), timer)
-        bus.audit = Audit()
-        bus.refresh = ThrottledCall(loop.loop, lambda: None, 1.0)
+
+@pytest.fixture
+def backend(monkeypatch: pytest.MonkeyPatch) -> RecordingBackend:
+    """No desktop is here, and which back ends there are depends on the system."""
+    backend = RecordingBackend()
+    monkeypatch.setattr(AlertController, "backends", lambda _: (backend,))
+    return backend
+
+
+def test_four_objects_are_between_a_decision_and_its_notification(house: House, backend: RecordingBackend) -> None:
+    tracer = Tracer()
+    settings = FixedSettings(Settings(push=[PushTarget(url="ntfy://x", when="always")]))
+    with traced(tracer), wired(house, settings) as bus:
         engine = Engine(house.stores, bus, house, EngineOptions())
         body = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": "/home/dev/shop"}).encode()
-        with closing(loop), closing(work), closing(controller):
-            engine.begin(RelayRequest(agent="claude-code", event="Stop", id="0" * 32, body=body, cwd="/"))
-            wait(lambda: backend.sent, "the notification")
+        engine.begin(RelayRequest(agent="claude-code", event="Stop", id="0" * 32, body=body, cwd="/"))
+        wait(lambda: backend.sent, "the notification")
 
     assert [one.body for one in backend.sent] == ["Turn ended"]
     assert tracer.between(bus, backend) == ["AlertGate", "AlertService", "EventBus", "Notifier"]
+
+
+def test_five_modules_are_between_a_decision_and_its_back_end(house: House, backend: RecordingBackend) -> None:
+    rule = {"event": "tool_before", "type": "rule", "name": "guard", "matcher": "make", "decision": "deny"}
+    house.configure({"hooks": [rule]})
+    state = house.state("guard")
+    house.consent.approve(state.key, state.digest, "test")
+    house.relay("claude-code", "UserPromptSubmit", {**SESSION, "prompt": "hello"})
+    house.relay("claude-code", "PreToolUse", {**SESSION, "tool_name": "Bash", "tool_input": {"command": "make"}})
+    house.relay("claude-code", "PostToolUse", {**SESSION, "tool_name": "Write", "tool_input": {"file_path": "/a.py"}})
+    house.relay("claude-code", "Stop", SESSION)
+    house.relay("claude-code", "StopFailure", {**SESSION, "error": "rate_limit"})
+    failed = Decision(outcomes=(Outcome(hook="guard", status=Status.FAILED, cause="exit 1"),))
+    house.decisions.append((house.decisions[1][0], failed, house.decisions[1][2]))
+    settings = AlertSettings(house.catalog, house.stores.ledger, house.stores.switch)
+
+    tracer = ModuleTracer()
+    with traced(tracer), wired(house, settings) as bus:
+        tracer.modules.clear()  # those that made the parts
+        for one in house.decisions:
+            bus.decided(*one)
+        wait(lambda: len(backend.sent) == 4, "the notifications")
+        found = frozenset(tracer.modules)
+
+    assert [one.cls.value for one in backend.sent] == ["blocked", "turn_end", "turn_end", "hook_failed"]
+    assert found == {f"tray.notify.{name}" for name in ("alert", "alert_gate", "notifier", "policy", "service")}

@@ -14,7 +14,7 @@ from tray.execution.process import STDOUT_LIMIT
 from tray.execution.script import missing_program, start_error
 from tray.language import say
 from tray.model.decision import Gate, Outcome, Status
-from tray.notify.hook_problems import find_problem
+from tray.notify.policy import find_problem
 
 
 def refused(tmp_path: Path, head: str, number: int) -> str:

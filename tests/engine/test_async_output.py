@@ -17,7 +17,8 @@ from tray.engine.guard_summary import guards
 from tray.engine.ports import Execution
 from tray.model.decision import Answer, Verdict
 from tray.model.event import RelayRequest
-from tray.notify.policy import AlertClass, alerts
+from tray.notify.alert import AlertClass
+from tray.notify.policy import alerts
 from tray.store.copies import SPARE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")

@@ -14,7 +14,7 @@ from tray.approvals.variables import asked_for
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState, Command, Hook, Match, Source
-from tray.notify.hook_problems import find_problem
+from tray.notify.policy import find_problem
 
 SECRET = {"MY_TOKEN": "s3cret", "OTHER_TOKEN": "other", "LD_PRELOAD": "/x.so"}
 TELLS = 'cat >/dev/null; echo "${MY_TOKEN:-nothing} ${OTHER_TOKEN:-nothing}" >&2; exit 2'

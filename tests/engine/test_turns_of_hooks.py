@@ -17,7 +17,8 @@ from tray.engine.ports import Execution
 from tray.engine.sentence import sentence
 from tray.model.decision import Answer, Verdict
 from tray.model.event import RelayRequest
-from tray.notify.policy import AlertClass, alerts
+from tray.notify.alert import AlertClass
+from tray.notify.policy import alerts
 from tray.store.copies import SPARE
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''

@@ -11,7 +11,7 @@ from pathlib import Path
 from every import every
 
 from tray import __version__
-from tray.notify.policy import APP
+from tray.notify.alert import APP
 
 ROOT = Path(__file__).parent.parent.parent
 BUILD = ROOT / "installers" / "windows" / "build.py"

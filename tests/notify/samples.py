@@ -8,11 +8,10 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from tray.clock import Clock
-from tray.notify.alert import FixedSettings, SettingsInForce
+from tray.notify.alert import Alert, AlertClass, Button, FixedSettings, SettingsInForce, Urgency
 from tray.notify.notifier import NotificationBackend, Notifier
-from tray.notify.policy import Alert, AlertClass, Button, Urgency
-from tray.notify.push.push_queue import PushQueue
-from tray.notify.service import AlertService, AlertSink
+from tray.notify.own_alerts import AlertSink
+from tray.notify.service import AlertService
 from tray.notify.sound import Player
 from tray.store.journal import Journal
 from tray.store.switch import Switch, SwitchState
@@ -46,8 +45,6 @@ class Surroundings:
     def can_focus(self, agent: str, session: str) -> bool:
         return False
 
-    def push(self, alerts: tuple[Alert, ...], record: str) -> None: ...
-
     def after(self, seconds: float, work: Callable[[], object]) -> None:
         work()
 
@@ -61,7 +58,7 @@ def service(
     around = around or Surroundings()
     return AlertService(
         gate, settings or FixedSettings(), notices=cast(Journal, around), sessions=around, places=around,
-        push=cast(PushQueue, around), timer=around, clock=clock,
+        timer=around, clock=clock,
     )  # fmt: skip
 
 

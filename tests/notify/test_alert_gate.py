@@ -23,9 +23,9 @@ from tray.notify.alert_gate import (
     SEEN,
     AlertGate,
     Attention,
+    Throttle,
 )
 from tray.notify.notifier import Notifier
-from tray.notify.throttle import Throttle
 from tray.settings import Settings
 
 LOOKING, ELSEWHERE, AWAY = Attention(is_looking=True), Attention(), Attention(is_away=True)
@@ -51,6 +51,7 @@ class World:
     shown: list[tuple[Alert, str]] = field(default_factory=list)
     words: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
+    pushed: list[tuple[int, Alert]] = field(default_factory=list)  # after how many were shown
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count()
@@ -58,7 +59,7 @@ class World:
         settings = FixedSettings(Settings(while_looking=self.mode))
         self.gate = AlertGate(
             self.throttle or Unlimited(settings, self), cast(Notifier, self), self, settings, self,
-            timer=self, release_timer=self, clock=self,
+            push=self.push, timer=self, release_timer=self, clock=self,
         )  # fmt: skip
 
     def time(self) -> float:
@@ -71,6 +72,9 @@ class World:
 
     def announce(self, alerts: tuple[Alert, ...], *records: str) -> None:
         self.shown += [(one, " ".join(records)) for one in alerts]
+
+    def push(self, alerts: tuple[Alert, ...], record: str) -> None:
+        self.pushed += [(len(self.shown), one) for one in alerts]
 
     def withdraw(self, keys: tuple[str, ...]) -> None:
         self.withdrawn += keys
@@ -279,16 +283,26 @@ def test_a_held_alert_is_noted_with_its_record_and_comes_when_its_time_has_come(
     world.gate.announce((about("web"),), "r2")
     world.gate.recheck()
     assert world.words == [(("r1",), "held"), (("r2",), "held")]
-    assert (world.shown, world.gate.count) == ([], 2)
+    assert (world.shown, world.throttle.count) == ([], 2)
 
     world.wait(601)
     world.gate.announce((about("shop"),), "r3")
 
     assert [one.body for one, _ in world.shown] == ["2 turns ended: api, web", "Turn ended"]
     assert [record for _, record in world.shown] == ["r1 r2", "r3"]
-    assert world.gate.deferred == ()
+    assert world.throttle.deferred == ()
 
 
 def about(project: str) -> Alert:
     """An alert that no session is known of."""
     return alert(title=f"claude-code · {project}", project=project, key=f"{project}|turn_end")
+
+
+def test_push_services_get_an_alert_after_the_desktop_and_none_without_notification_and_sound() -> None:
+    world = World(mode="show")
+    one = ended()
+
+    world.gate.announce((one, ended(notify=False, sound="")), "r1")
+    world.gate.announce((ended(notify=False, sound=""),), "r2")
+
+    assert (world.shown, world.pushed) == ([(one, "r1")], [(1, one)])

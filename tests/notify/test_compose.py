@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tray.notify import policy
+from tray.notify.alert import DEFAULTS
 from tray.notify.sounds import compose
 
 FOLDER = Path(compose.__file__).parent
@@ -67,4 +67,4 @@ def test_no_two_sounds_are_alike() -> None:
 
 def test_every_sound_a_class_asks_for_exists_and_no_file_is_left_over() -> None:
     assert {path.stem for path in FOLDER.glob("*.wav")} == set(NAMES)
-    assert {default.sound for default in policy.DEFAULTS.values()} - {""} == set(NAMES)
+    assert {default.sound for default in DEFAULTS.values()} - {""} == set(NAMES)

@@ -15,11 +15,11 @@ from notify import parts, samples
 from notify.parts import wait
 from notify.samples import alert
 
+from tray.notify.alert import Alert
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import NotifySendBackend, PlyerBackend
 from tray.notify.freedesktop import FreedesktopBackend
 from tray.notify.notifier import Delivery, NotificationBackend
-from tray.notify.policy import Alert
 
 pytestmark = pytest.mark.desktop
 

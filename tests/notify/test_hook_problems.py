@@ -8,7 +8,8 @@ from clock import Clock
 from tray.engine.hook_output import BROKEN_PROGRAM
 from tray.model.decision import Gate, HookOutput, Outcome, Status, Verdict
 from tray.notify.alert import BODY_LIMIT, AlertClass
-from tray.notify.hook_problems import HOUR, ProblemTracker, describe, find_problem, without_folders
+from tray.notify.policy import describe, find_problem, without_folders
+from tray.notify.service import HOUR, ProblemTracker
 
 
 def broken(cause: str = "killed by signal 9", **more: object) -> Outcome:

@@ -14,11 +14,10 @@ from notify import parts, samples
 from notify.parts import Recorder, tell
 from notify.samples import Clicks, alert, until
 
-from tray.notify.alert import Button
+from tray.notify.alert import Alert, Button, Urgency
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import NotifySendBackend, PlyerBackend
 from tray.notify.notifier import Delivery, NotificationBackend, Notifier, NotifierError, ServerState
-from tray.notify.policy import Alert, Urgency
 
 pytestmark = pytest.mark.desktop
 

@@ -17,11 +17,10 @@ from notify import parts
 from notify.parts import Recorder, wait
 from notify.samples import Desktop, alert
 
-from tray.notify.alert import Alert, FixedSettings
+from tray.notify.alert import Alert, FixedSettings, Urgency
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import ButtonlessBackend
 from tray.notify.notifier import QUEUE_LIMIT, Delivery, NotificationBackend, Notifier, loudest
-from tray.notify.policy import Urgency
 from tray.notify.sound import Player
 from tray.store.switch import Switch, SwitchState
 

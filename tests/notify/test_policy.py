@@ -10,12 +10,11 @@ from every import every
 from msgspec.structs import replace
 
 from tray import settings
-from tray.approvals.controls import TERMINAL
 from tray.engine.record import make_record
 from tray.model.decision import Answer, Decision, HookOutput, Outcome, Record, Rewrite, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
-from tray.notify import policy
-from tray.notify.policy import Alert, AlertClass, Button, Urgency, alerts, may_have_alerts
+from tray.notify.alert import DEFAULTS, Alert, AlertClass, Button, Urgency
+from tray.notify.policy import alerts, may_have_alerts
 from tray.settings import CLASSES, AlertRule
 
 NOTHING = Decision()
@@ -371,7 +370,7 @@ def test_rules_change_the_notification_and_the_sound_of_a_class() -> None:
 
 
 def test_every_class_has_a_default_and_a_key_in_the_settings() -> None:
-    assert set(policy.DEFAULTS) == set(AlertClass)
+    assert set(DEFAULTS) == set(AlertClass)
     assert [str(cls) for cls in AlertClass] == list(settings.CLASSES)
 
 
@@ -393,43 +392,16 @@ def test_hostile_text_reaches_no_alert_as_it_is(text: str) -> None:
     decision = replace(said(Verdict.DENY, text, hook=text), notes=(text,))
     events = [stop(message=text, cwd=f"/x/{text}"), notification("", text, title=text), stop(problem=text), bash()]
     found = [alert for event in events for alert in alerts(event, decision) + alerts(event, NOTHING)]
-    found += [policy.approval_pending(text, text, text), policy.hook_changed(text), policy.switched(text, text)]
-    found += [policy.config_broken(text), policy.information(text)]
-
     for alert in found:
-        assert alert.title
-        assert len(alert.title) <= 63
-        assert len(alert.body) <= 200
-        assert (alert.title + alert.body).isprintable()
-        assert not alert.title.startswith("-")
+        assert_fit_for_the_screen(alert)
 
 
-def test_alerts_about_hooktray_itself_say_what_happened() -> None:
-    waiting = policy.approval_pending("guard", "tool_before", "1a2b3c4d5e6f")
-
-    assert waiting.body == "guard on tool_before waits for your approval"
-    assert waiting.key != policy.approval_pending("lint", "tool_before", "1a2b3c4d5e6f").key
-    assert policy.hook_changed("guard").body == (
-        "guard changed since approval; the approved copy goes on running · review it under Approvals"
-    )
-    assert policy.switched("Hooks off", "the tray menu").body == "Hooks off · by the tray menu"
-    broken = policy.config_broken("/home/ada/.config/a.yaml:3:1: bad\nwrite `on: true`")
-    assert broken.body == "a.yaml:3:1: bad · write `on: true` · The last good configuration stays in force"
-    assert broken.apart, "no summary takes it in"
-
-
-def test_an_answer_to_what_the_user_did_is_not_low_because_gnome_shows_no_banner_of_those() -> None:
-    answer = policy.information("A program that is not a tray host clicked in Hooktray's menu, which did nothing")
-
-    assert (answer.urgency, answer.reply, answer.notify) == (Urgency.NORMAL, True, True)
-
-
-def test_what_may_have_taken_guards_away_is_critical_and_has_its_review() -> None:
-    alert = policy.alarm("The database was damaged", "All approvals are lost", about="x")
-
-    assert (alert.title, alert.urgency, alert.notify) == ("The database was damaged", Urgency.CRITICAL, True)
-    assert (alert.sound, alert.buttons) == ("alarm", (Button.REVIEW,))
-    assert policy.alarm("The ledger is not as Hooktray left it", "row 3").buttons == ()
+def assert_fit_for_the_screen(alert: Alert) -> None:
+    assert alert.title
+    assert len(alert.title) <= 63
+    assert len(alert.body) <= 200
+    assert (alert.title + alert.body).isprintable()
+    assert not alert.title.startswith("-")
 
 
 def test_the_classes_are_those_that_the_settings_take() -> None:
@@ -451,24 +423,6 @@ def test_our_words_are_in_the_readers_language_and_what_hooks_and_agents_say_sta
     monkeypatch.setenv("LANGUAGE", "zh_CN")
 
     assert only(event, decision).body == body
-
-
-@pytest.mark.parametrize(
-    ("channel", "by"), [("tray", "由你在菜单中"), ("typed into shelley", "由 typed into shelley")]
-)
-def test_who_switched_is_named_in_the_readers_language(
-    monkeypatch: pytest.MonkeyPatch, channel: str, by: str
-) -> None:
-    monkeypatch.setenv("LANGUAGE", "zh_CN")
-
-    assert policy.switched("x", channel).body == f"x · {by}"
-
-
-def test_what_was_typed_at_a_terminal_says_where_it_is_undone() -> None:
-    said = policy.switched("Hooks are off", TERMINAL)
-
-    assert said.body == "Hooks are off · at a terminal · undo it under Approvals"
-    assert policy.switched("Hooks are off", "tray").body == "Hooks are off · by you, in the menu"
 
 
 @pytest.mark.parametrize(

@@ -519,21 +519,3 @@ def test_a_session_without_a_name_is_not_called_by_one() -> None:
     samples.service(unnamed).decided(ended, Decision(), record(ended))
 
     assert unnamed.alerts[0].body.startswith("Turn ended")
-
-
-def test_the_desktop_gets_an_alert_before_push_services_do() -> None:
-    got: list[str] = []
-
-    class Desktop(Announced):
-        def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
-            got.append(f"desktop {record}")
-
-    class Pushing(samples.Surroundings):
-        def push(self, alerts: tuple[Alert, ...], record: str) -> None:
-            got.append(f"push {record}")
-
-    ended = event(EventKind.TURN_END)
-    service = samples.service(Desktop(), around=Pushing())
-    service.decided(ended, Decision(), record(ended))
-
-    assert got == ["desktop 1", "push 1"]

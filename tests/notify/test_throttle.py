@@ -13,9 +13,8 @@ from every import every
 from msgspec.structs import replace
 from notify.samples import alert
 
-from tray.notify import policy
 from tray.notify.alert import Alert, AlertClass, FixedSettings, Urgency, quiet_until
-from tray.notify.throttle import BURST, MINUTE, RATE, SPACING, Throttle
+from tray.notify.alert_gate import BURST, MINUTE, RATE, SPACING, Throttle
 from tray.settings import QuietHours
 
 
@@ -88,9 +87,7 @@ def test_many_projects_are_not_all_named(throttle: Throttle, clock: Clock) -> No
 def test_what_no_longer_waits_for_the_user_is_not_counted_when_a_snooze_ends(
     throttle: Throttle, clock: Clock
 ) -> None:
-    pending = [
-        policy.approval_pending(name, "tool_before", "1a2b", key=name) for name in ("guard", "second", "third")
-    ]
+    pending = [alert(cls=AlertClass.APPROVAL_PENDING, key=name) for name in ("guard", "second", "third")]
     throttle.snooze(3600)
     throttle.offer([*pending, replace(pending[0], body="other bytes")])
 
@@ -126,7 +123,7 @@ def test_two_summaries_do_not_replace_each_other(throttle: Throttle, clock: Cloc
 def test_an_alarm_is_shown_in_the_middle_of_a_storm_and_never_summed_up(throttle: Throttle, clock: Clock) -> None:
     for number in range(50):
         throttle.offer([ended(f"p{number}")])
-    alarm = policy.alarm("The database was damaged", "All approvals are lost")
+    alarm = alert("The database was damaged", cls=AlertClass.INFORMATION, urgency=Urgency.CRITICAL)
 
     shown = throttle.offer([alarm])
 

@@ -17,7 +17,8 @@ from tray.agents.protocol import parse
 from tray.model.decision import Decision, HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, RelayRequest
 from tray.notify import fallback_backends
-from tray.notify.policy import Alert, alerts
+from tray.notify.alert import Alert
+from tray.notify.policy import alerts
 
 TITLE = "texts of alerts that command"
 HOSTILE = (

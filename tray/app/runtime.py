@@ -14,7 +14,7 @@ from tray.app.web import LiveMenu
 from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
-from tray.desktop.alert_controller import AlertController, AlertSettings
+from tray.desktop.alert_controller import AlertController
 from tray.desktop.confirmed_clicks import ConfirmedClicks
 from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.opener import Opener
@@ -40,6 +40,7 @@ from tray.ipc.requests import CommandRequests
 from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
+from tray.notify.alert import AlertSettings
 from tray.sessions.call_audit import CallAudit
 from tray.sessions.offline_rows import OfflineRows
 from tray.sessions.presence_files import PresenceFiles

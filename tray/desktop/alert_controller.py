@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypedDict
 
-from tray.approvals.catalog import HookCatalog
 from tray.approvals.pauses import tomorrow
 from tray.approvals.undo import Undo
 from tray.desktop.confirmed_clicks import ConfirmedClicks
@@ -37,19 +36,15 @@ from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestio
 from tray.errors import HooktrayError
 from tray.event_loop import LatestTimer, Timer
 from tray.language import say
-from tray.notify.alert import ALL_AGENTS, CHOICES, INCIDENT, Alert, Button, SettingsInForce, mute_classes
-from tray.notify.alert_gate import AlertGate, Presence
+from tray.notify.alert import ALL_AGENTS, CHOICES, INCIDENT, Alert, Button, SettingsInForce
+from tray.notify.alert_gate import AlertGate, Presence, Throttle
 from tray.notify.freedesktop import FreedesktopBackend
 from tray.notify.notifier import DeliveryLog, NotificationBackend, Notifier
 from tray.notify.push.push_queue import PushQueue
 from tray.notify.push.sender_process import PushProcesses
 from tray.notify.service import AlertService
 from tray.notify.sound import Player
-from tray.notify.throttle import Throttle
 from tray.sessions.session_tracker import SessionTracker, SessionView
-from tray.settings import Settings
-from tray.store.ledger import Ledger, LedgerState
-from tray.store.switch import Switch, SwitchState
 from tray.threads import Queue, Workers
 
 SNOOZE = 30 * 60.0  # seconds, by the button on an alert
@@ -69,25 +64,6 @@ class AlertProblems(TypedDict):
     notifications: str
     sound: str
     push: str
-
-
-class AlertSettings:
-    """The settings in force, without the classes that the menu turned off; made again when a source changed."""
-
-    def __init__(self, catalog: HookCatalog, ledger: Ledger, switch: Switch) -> None:
-        self._catalog, self._ledger, self._switch = catalog, ledger, switch
-        # The settings, ledger and switch that the last result was made from, and the result.
-        self._known: tuple[Settings, LedgerState, SwitchState, Settings] | None = None
-
-    @property
-    def current(self) -> Settings:
-        settings, ledger = self._catalog.configuration.settings, self._ledger.state
-        switch = self._switch.current
-        known = self._known
-        if known is None or known[0] is not settings or known[1] is not ledger or known[2] is not switch:
-            found = mute_classes(self._catalog.settings_in_force, switch.muted_classes)
-            known = self._known = settings, ledger, switch, found
-        return known[3]
 
 
 class AlertController:
@@ -130,15 +106,6 @@ class AlertController:
         self._throttle.snoozed_until = stores.switch.state().snoozed_until or None
         self._player = Player(settings)
         self._notifier = Notifier(loop, self, self._player, stores.switch, deliveries)
-        self._gate = AlertGate(
-            self._throttle,
-            self._notifier,
-            presence,
-            settings,
-            deliveries,
-            timer=timer,
-            release_timer=LatestTimer(loop, queue),
-        )
         self.push = PushQueue(
             settings,
             presence=presence,
@@ -148,13 +115,22 @@ class AlertController:
             folder=folder,
             processes=PushProcesses(),
         )
+        self._gate = AlertGate(
+            self._throttle,
+            self._notifier,
+            presence,
+            settings,
+            deliveries,
+            push=self.push.push,
+            timer=timer,
+            release_timer=LatestTimer(loop, queue),
+        )
         self.alerts = AlertService(
             self._gate,
             settings,
             notices=stores.journal,
             sessions=sessions,
             places=places,
-            push=self.push,
             timer=timer,
         )
 
@@ -167,11 +143,12 @@ class AlertController:
     @property
     def deferred(self) -> int:
         """How many alerts wait for their summary."""
-        return self._gate.count
+        return self._throttle.count
 
     @property
     def snoozed_until(self) -> float | None:
-        return self._gate.snoozed_until
+        self._throttle.quiet_until()  # forgets one that is over
+        return self._throttle.snoozed_until
 
     @property
     def quiet_hours(self) -> str:
@@ -227,7 +204,7 @@ class AlertController:
     def snooze(self, seconds: float | None) -> None:
         """None = until tomorrow."""
         self._gate.snooze(tomorrow(time.time()) - time.time() if seconds is None else seconds)
-        self._switch.snooze(self._gate.snoozed_until)
+        self._switch.snooze(self._throttle.snoozed_until)
         self.presenter.show()
 
     def end_snooze(self) -> None:
@@ -246,7 +223,7 @@ class AlertController:
         """Everything that is deferred, as a text."""
         rows = (
             f"{time.strftime('%d %b %H:%M', time.localtime(one.at))}  {one.alert.title}  {one.alert.body}"
-            for one in self._gate.deferred
+            for one in self._throttle.deferred
         )
         self.show_text("held", "\n".join(rows) + "\n")
 

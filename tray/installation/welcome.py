@@ -16,7 +16,7 @@ from tray.installation.agents_menu import AgentsMenu
 from tray.installation.terminal_question import TerminalQuestion, echo
 from tray.language import say
 from tray.notify.alert import ALL_AGENTS, Alert, Button
-from tray.notify.policy import information
+from tray.notify.own_alerts import information
 from tray.paths import Paths
 from tray.sources import configuration
 from tray.threads import Queue

@@ -1,17 +1,22 @@
-"""One alert as a value, and by which rules of the user it is shown and sounded. Pure."""
+"""One alert as a value, and by which rules of the user it is shown and sounded."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from tray.language import phrase, plural, say
 from tray.settings import AlertRule, QuietHours, Settings, overlay
 from tray.text import sanitise
+
+if TYPE_CHECKING:
+    from tray.approvals.catalog import HookCatalog
+    from tray.store.ledger import Ledger, LedgerState
+    from tray.store.switch import Switch, SwitchState
 
 TITLE_LIMIT = 63  # characters; Windows takes 64 with the closing zero
 BODY_LIMIT = 200
@@ -262,6 +267,25 @@ class SettingsInForce(Protocol):
 
     @property
     def current(self) -> Settings: ...
+
+
+class AlertSettings:
+    """The settings in force, without the classes that the menu turned off; made again when a source changed."""
+
+    def __init__(self, catalog: HookCatalog, ledger: Ledger, switch: Switch) -> None:
+        self._catalog, self._ledger, self._switch = catalog, ledger, switch
+        # The settings, ledger and switch that the last result was made from, and the result.
+        self._known: tuple[Settings, LedgerState, SwitchState, Settings] | None = None
+
+    @property
+    def current(self) -> Settings:
+        settings, ledger = self._catalog.configuration.settings, self._ledger.state
+        switch = self._switch.current
+        known = self._known
+        if known is None or known[0] is not settings or known[1] is not ledger or known[2] is not switch:
+            found = mute_classes(self._catalog.settings_in_force, switch.muted_classes)
+            known = self._known = settings, ledger, switch, found
+        return known[3]
 
 
 class FixedSettings(msgspec.Struct):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
 from msgspec.structs import replace
 
 from tray.agents.protocol import goes_on
+from tray.approvals.remedies import HookFailure, remedy, remedy_of
 from tray.engine.sentence import (
     decision_ending,
     end_text,
@@ -18,69 +21,29 @@ from tray.engine.sentence import (
     tool_name,
     tool_text,
 )
+from tray.engine.turns import is_usage_limit, with_reset
 from tray.engine.user_questions import UserQuestion
-from tray.language import count, say
-from tray.model.decision import Decision, Record, SkipReason, Verdict
+from tray.language import phrase, say
+from tray.model.decision import Decision, Gate, Outcome, Record, Status, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.model.form import Form
 from tray.notify.alert import (
     ALARM,
     APP,
     BODY_LIMIT,
-    CHANNELS,
     CHOICES,
-    DEFAULTS,
     FAILED_CATEGORY,
     LIMIT_CATEGORY,
     NO_RULES,
     SILENT,
-    UNDOABLE,
     Alert,
     AlertClass,
     Button,
-    Default,
     Rules,
     Urgency,
     make_alert,
 )
-from tray.notify.hook_problems import (
-    HookProblem,
-    HookProblemKind,
-    describe,
-    find_problem,
-    short_cause,
-    without_folders,
-)
-from tray.notify.usage_limit import is_usage_limit, with_reset
 from tray.text import first_line, redact, sanitise
-
-__all__ = [
-    "APP",
-    "BODY_LIMIT",
-    "DEFAULTS",
-    "NO_RULES",
-    "Alert",
-    "AlertClass",
-    "Button",
-    "Default",
-    "Rules",
-    "Urgency",
-    "alarm",
-    "alerts",
-    "approval_pending",
-    "config_broken",
-    "entries_changed",
-    "hook_changed",
-    "information",
-    "question",
-    "question_closed",
-    "question_key",
-    "setting_waiting",
-    "switched",
-    "unanswerable",
-    "unjudged",
-    "unsupported_agent",
-]
 
 URL_LIMIT = 2048
 CHOICE_LIMIT = 40  # characters of the label of a button with an answer
@@ -100,6 +63,9 @@ ANNOUNCED_KINDS = frozenset({
 })  # fmt: skip
 NOTABLE_LABELS = frozenset({"deny", "ask", "trouble", "rewrite"})
 _ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
+UNKNOWN_REMEDY = phrase("`hooktray log` and `why` show what it wrote")
+SLOW = 0.8  # share of its limit above which a hook that ended well was slow
+_PATH = re.compile(r"(?<![\w:/.~])(?:~|[A-Za-z]:)?[/\\](?:[^/\\\s:'\"`]+[/\\])+([^/\\\s:'\"`]+)")
 _WEB = re.compile(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)
 
 
@@ -122,7 +88,7 @@ def alerts(
     is_blocked = stopped or (decision.verdict is Verdict.DENY and decision.stop is None)
     cls = AlertClass.BLOCKED if is_blocked else AlertClass.ASKED
     if (is_blocked or decision.verdict is Verdict.ASK) and not is_silent(cls, rules):
-        made.append(_event_alert(event, cls, _sentence(event, decision, show_input, record), rules, None))
+        made.append(_event_alert(event, cls, _sentence(event, decision, show_input, record), rules))
     if event.kind in ANNOUNCED_KINDS or event.problem:
         for cls, body, urgency in _kind(event, decision, show_input):
             made.append(_event_alert(event, cls, body, rules, urgency))
@@ -160,7 +126,7 @@ def is_silent(cls: AlertClass, rules: Rules) -> bool:
 def unanswerable(event: Event, asked: Alert, rules: Rules = NO_RULES) -> Alert:
     """In place of a question by an agent without a user, which waits for no answer."""
     body = f"{asked.body} · " + say("nobody is there to answer")
-    return _event_alert(event, AlertClass.BLOCKED, body, rules, None)
+    return _event_alert(event, AlertClass.BLOCKED, body, rules)
 
 
 def question(one: UserQuestion, rules: Rules = NO_RULES, *, show_input: bool = True) -> Alert:
@@ -173,7 +139,7 @@ def question(one: UserQuestion, rules: Rules = NO_RULES, *, show_input: bool = T
     else:
         body = question_sentence(one.event, one.decision, BODY_LIMIT, show_input=show_input)
         buttons = (Button.DETAILS, Button.ALLOW, Button.DENY)  # by default the alert does not say what would run
-    alert = _event_alert(one.event, AlertClass.ASKED, body, rules, None)
+    alert = _event_alert(one.event, AlertClass.ASKED, body, rules)
     return replace(alert, key=question_key(one.id), about=one.id, buttons=buttons, choices=choices)
 
 
@@ -199,7 +165,7 @@ def question_key(id: str) -> str:
 def question_closed(event: Event, id: str, reason: str, rules: Rules = NO_RULES) -> Alert:
     """A question that the user can no longer answer here, and why."""
     body = say("The question about {what} is closed", what=tool_name(event)) + f" · {say(reason)}"
-    alert = _event_alert(event, AlertClass.INFORMATION, body, rules, None)
+    alert = _event_alert(event, AlertClass.INFORMATION, body, rules)
     return replace(alert, key=question_key(id), buttons=())
 
 
@@ -274,124 +240,7 @@ def _sentence(event: Event, decision: Decision, show_input: bool, record: Record
     return event_sentence(event, decision_ending(decision), BODY_LIMIT, show_input=show_input)
 
 
-# ---- alerts that are not about an event ----
-
-
-def approval_pending(name: str, event: str, digest: str, rules: Rules = NO_RULES, *, key: str = "") -> Alert:
-    """A hook waits for the user's approval of its exact content."""
-    body = say("{name} on {event} waits for your approval", name=name, event=event)
-    return replace(_own_alert(AlertClass.APPROVAL_PENDING, body, rules, about=name, opens=key), digest=digest)
-
-
-def setting_waiting(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
-    """A setting of the file does not count until the user confirms it."""
-    body = say("{setting} does not count until you confirm it under Approvals", setting=text)
-    return _own_alert(AlertClass.APPROVAL_PENDING, body, rules, about=about)
-
-
-def hook_changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = "") -> Alert:
-    """A hook's files are no longer those that were approved."""
-    runs = say("{name} changed since approval; the approved copy goes on running", name=name)
-    body = f"{runs} · " + say("review it under Approvals")
-    return replace(_own_alert(AlertClass.CHANGED, body, rules, about=name, opens=key), digest=digest)
-
-
-def switched(text: str, channel: str, rules: Rules = NO_RULES, *, undo: str = "") -> Alert:
-    """Someone turned hooks on or off, paused them, or approved; `undo` is the key of its undo, if there is one."""
-    by = say(CHANNELS[channel]) if channel in CHANNELS else say("by {who}", who=channel) if channel else ""
-    body = " · ".join(filter(None, (text, by)))
-    if channel in UNDOABLE:
-        body = f"{body} · " + say("undo it under Approvals")
-    return replace(
-        _own_alert(AlertClass.SWITCHED, body, rules), reply=True, about=undo, buttons=(Button.UNDO,) if undo else ()
-    )
-
-
-def trial_failed(hook: str, cause: str, remedy: str, rules: Rules = NO_RULES, *, undo: str) -> Alert:
-    """A hook failed on the test event after its approval: the approval can be taken back."""
-    what = say("{hook} failed its test run", hook=sanitise(hook, 30))
-    body = f"{what} · {sanitise(short_cause(cause, remedy), DETAIL)} · {remedy}"
-    alert = _own_alert(AlertClass.HOOK_FAILED, body, rules, about=f"trial {hook}")
-    return replace(alert, reply=True, about=undo, buttons=(Button.UNDO,))
-
-
-def config_broken(problem: str, rules: Rules = NO_RULES) -> Alert:
-    """A configuration cannot be read: what is wrong, the remedy, and that the last good one stays in force."""
-    what, _, remedy = problem.partition("\n")
-    force = say("The last good configuration stays in force")
-    end = " · ".join(filter(None, (sanitise(remedy, DETAIL), force)))
-    body = f"{sanitise(without_folders(what), BODY_LIMIT - len(end) - 3)} · {end}"
-    alert = _own_alert(AlertClass.INFORMATION, body, rules, about="config", urgency=Urgency.NORMAL)
-    return replace(alert, apart=True)
-
-
-def unsupported_agent(agent: str, line: str, cause: SkipReason, rules: Rules = NO_RULES) -> Alert:
-    """`agent` runs the hooks of `line`, and Hooktray does not have its protocol; both as people call them."""
-    if cause is SkipReason.NOT_UNDERSTOOD:
-        body = say("An event of Hooktray's {line} hooks was not understood: no hook was asked", line=line)
-    else:
-        body = " · ".join(
-            (
-                say("{agent} runs Hooktray's {line} hooks", agent=agent, line=line),
-                say("{agent} is not supported yet: its tool calls are not guarded", agent=agent),
-                say("`hooktray agents` shows where"),
-            )
-        )
-    return _own_alert(AlertClass.INFORMATION, body, rules, about=agent, urgency=Urgency.NORMAL)
-
-
-def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
-    """Entries of other formats' files that yield no hook, or another one than was meant."""
-    others = len(warnings) - 1
-    more = count("and {n} more, see `hooktray list`", "and {n} more, see `hooktray list`", others) if others else ""
-    what, _, hint = warnings[0].partition("\n")
-    body = " · ".join(filter(None, (without_folders(what), hint.strip(), more)))
-    return replace(
-        _own_alert(AlertClass.INFORMATION, body, rules, about="sources", urgency=Urgency.NORMAL), apart=True
-    )
-
-
-def information(text: str, rules: Rules = NO_RULES) -> Alert:
-    """An answer to what the user has just done. GNOME shows no banner of a low one."""
-    return replace(_own_alert(AlertClass.INFORMATION, text, rules, about=text, urgency=Urgency.NORMAL), reply=True)
-
-
-def alarm(title: str, text: str, *, about: str = "") -> Alert:
-    """What may have taken guards away. No rule of the user's makes it quieter; `about` is what Review opens."""
-    key = "|".join((APP, title, AlertClass.INFORMATION))
-    buttons = (Button.REVIEW,) if about else ()
-    made = make_alert(
-        AlertClass.INFORMATION, title, text, key, NO_RULES, urgency=Urgency.CRITICAL, about=about, buttons=buttons
-    )
-    return replace(made, sound=ALARM)
-
-
-def unjudged(title: str, text: str, row: Record, rules: Rules = NO_RULES) -> Alert:
-    """Returns the alert about a session's unjudged calls, which shows the row of the last one."""
-    key = "|".join((row.agent, row.session, AlertClass.UNJUDGED))
-    return make_alert(AlertClass.UNJUDGED, title, text, key, rules, project=row.project, about=row.id)
-
-
-def entries_changed(
-    agent: str, name: str, text: str, digest: str, rules: Rules = NO_RULES, *, critical: bool, wanted: bool = False
-) -> Alert:
-    """Our entries in an agent's settings are not those that `connect` wrote; `name` is what people call the agent.
-
-    No rule of the user's makes it quieter if guards stopped guarding. `wanted`: they are, but hooks need more.
-    """
-    title = say("{agent} no longer asks Hooktray as before", agent=name)
-    if wanted:
-        title = say("A hook needs more events of {agent}", agent=name)
-    key = "|".join((APP, agent, "entries"))
-    made = make_alert(
-        AlertClass.INFORMATION, title, text, key, NO_RULES if critical else rules,
-        urgency=Urgency.CRITICAL if critical else Urgency.NORMAL, about=agent, digest=digest,
-        buttons=(Button.CONNECT if wanted else Button.PUT_BACK, Button.LEAVE),
-    )  # fmt: skip
-    return replace(made, sound=ALARM) if critical else made
-
-
-def _event_alert(event: Event, cls: AlertClass, body: str, rules: Rules, urgency: Urgency | None) -> Alert:
+def _event_alert(event: Event, cls: AlertClass, body: str, rules: Rules, urgency: Urgency | None = None) -> Alert:
     title = f"{event.agent} · {event.project}" if event.project else event.agent
     # Each refusal is of another call: it is added to the others. All else is the state of the session.
     one = event.id if cls is AlertClass.BLOCKED else ""
@@ -404,10 +253,8 @@ def _event_alert(event: Event, cls: AlertClass, body: str, rules: Rules, urgency
 
 
 def _problem_alert(event: Event, one: HookProblem, rules: Rules) -> Alert:
-    urgency = Urgency.LOW if one.kind is HookProblemKind.SLOW else None
-    return replace(
-        _event_alert(event, one.cls, describe(one), rules, urgency), key="|".join((APP, one.hook, one.cls))
-    )
+    alert = _event_alert(event, one.cls, describe(one), rules, Urgency.LOW if one.is_slow else None)
+    return replace(alert, key="|".join((APP, one.hook, one.cls)))
 
 
 def _let_through(event: Event, one: HookProblem) -> Alert:
@@ -423,7 +270,56 @@ def _let_through(event: Event, one: HookProblem) -> Alert:
     return replace(alert, sound=ALARM, category="", key="|".join((APP, one.hook, one.cls)))
 
 
-def _own_alert(
-    cls: AlertClass, body: str, rules: Rules, about: str = "", urgency: Urgency | None = None, opens: str = ""
-) -> Alert:
-    return make_alert(cls, APP, body, "|".join((APP, about, cls)), rules, urgency=urgency, about=opens)
+# ---- hooks that have a problem ----
+
+
+class HookProblem(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with one hook."""
+
+    hook: str
+    cls: AlertClass
+    cause: str
+    remedy: str
+    is_slow: bool = False  # it ended well, and nearly too late
+    let_through: bool = False  # the call that it should have judged went on, since the user could not be asked
+
+
+def find_problem(outcome: Outcome) -> HookProblem | None:
+    """None when all is well. Output that was no answer is a problem, too (decision 16)."""
+    cls, is_slow = AlertClass.HOOK_TIMED_OUT, False
+    failure: HookFailure | None = HookFailure.TIME
+    cause = outcome.cause or outcome.output.problem
+    if outcome.output.warning:
+        cls, failure, cause = AlertClass.HOOK_FAILED, HookFailure.OUTPUT, cause or outcome.output.warning
+    elif outcome.status is Status.TIMED_OUT:
+        cause = cause or say("timed out")
+    elif outcome.status is Status.FAILED:
+        cls, failure, cause = AlertClass.HOOK_FAILED, None, cause or say("failed")
+    elif outcome.status is Status.OK and outcome.limit and outcome.ms > SLOW * outcome.limit * 1000:
+        seconds, limit = f"{outcome.ms / 1000:.3g}", f"{outcome.limit:g}"
+        is_slow, cause = True, say("took {seconds} of its {limit} s", seconds=seconds, limit=limit)
+    else:
+        return None
+    text = ""
+    if outcome.gate is not Gate.LOOP_CAP:
+        text = remedy(cause, outcome.hook) or (remedy_of(failure) if failure else say(UNKNOWN_REMEDY))
+    return HookProblem(
+        hook=outcome.hook, cls=cls, cause=cause, remedy=text, is_slow=is_slow, let_through=outcome.let_through
+    )
+
+
+def describe(one: HookProblem) -> str:
+    """`hook: cause · remedy`; the cause is cut before the remedy is."""
+    room = BODY_LIMIT - (len(one.remedy) + 3 if one.remedy else 0)
+    return " · ".join(filter(None, (sanitise(f"{one.hook}: {short_cause(one.cause, one.remedy)}", room), one.remedy)))
+
+
+def without_folders(text: str) -> str:
+    """Files by their names: where they are is private, and too long; `hooktray doctor` shows it."""
+    return _PATH.sub(r"\1", text)
+
+
+def short_cause(cause: str, remedy: str) -> str:
+    """Without folders, and without a file that the remedy names: GNOME's banner has room for some 60 characters."""
+    what, _, path = cause.rpartition(": ")
+    return what if "/" in path and shlex.quote(path) in remedy else without_folders(cause)

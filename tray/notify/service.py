@@ -1,54 +1,40 @@
-"""Turns engine events and user actions into alerts. One thread calls it."""
+"""Announces what agents do and what hooks decide: one event's way to its alerts. One thread calls it."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
+import re
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+import msgspec
 from msgspec.structs import replace
 
-from tray.agents.registry import display_name
-from tray.approvals.catalog import HookState
-from tray.approvals.guarded_settings import FILE, GuardedSetting
+from tray.agents import tools
+from tray.approvals.remedies import HookFailure, find_failure
 from tray.clock import Clock
 from tray.engine.ports import FREQUENT_KINDS
+from tray.engine.turns import END_KINDS, WORK_KINDS, Turns
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
 from tray.event_loop import Timer
-from tray.language import count, phrase
-from tray.model.decision import NO_OPINION, Decision, Record, Verdict
+from tray.language import phrase
+from tray.model.decision import NO_OPINION, Decision, Outcome, Record, Status
 from tray.model.event import Event, EventKind
-from tray.model.hook import ApprovalState
-from tray.notify.alert import NO_RULES, SettingsInForce, rules
-from tray.notify.dedup import TURN_KINDS, ReportDedup, TurnDedup
-from tray.notify.hook_problems import HookProblem, ProblemTracker
+from tray.notify.alert import BODY_LIMIT, Alert, AlertClass, Button, SettingsInForce, rules
+from tray.notify.own_alerts import AlertSink, OwnAlerts
 from tray.notify.policy import (
-    BODY_LIMIT,
-    Alert,
-    AlertClass,
-    Button,
-    Rules,
-    alarm,
+    HookProblem,
     alerts,
-    approval_pending,
-    config_broken,
-    entries_changed,
-    hook_changed,
-    information,
-    may_have_alerts,
+    find_problem,
     question,
     question_closed,
     question_key,
-    setting_waiting,
-    source_problems,
-    switched,
-    trial_failed,
     unanswerable,
-    unjudged,
-    unsupported_agent,
 )
-from tray.notify.push.push_queue import PushQueue
-from tray.notify.turn_work import WORK_KINDS, TurnWork
+from tray.recent import Recent
 from tray.store.journal import Journal
 from tray.text import sanitise
 
@@ -60,7 +46,6 @@ PATIENCE = 1.0  # seconds before a request for permission is announced
 # Those that say which of a project's sessions it is.
 NAMED = frozenset({AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.NEEDS_YOU, AlertClass.ASKED})
 NAME_LIMIT = 40  # characters
-MISSED_LIMIT = 3  # events that one notification names
 NEEDS_USER = frozenset({AlertClass.NEEDS_YOU, AlertClass.ASKED})
 CLOSE_REASONS = {
     Resolution.ELSEWHERE: phrase("answered elsewhere"),
@@ -68,14 +53,11 @@ CLOSE_REASONS = {
     Resolution.TIMED_OUT: phrase("nobody answered in time"),
     Resolution.QUIT: phrase("Hooktray quit"),
 }
-MEMORY_LIMIT = 512  # events whose hooks still run and whose own alert was already sent
-
-
-class AlertSink(Protocol):
-    """The part of AlertGate that is used here."""
-
-    def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None: ...
-    def withdraw(self, keys: tuple[str, ...]) -> None: ...
+MEMORY_LIMIT = 512  # events and problems that are remembered
+HOUR = 3600.0  # seconds in which the same problem of a hook is announced once
+WINDOW = 5.0  # seconds between two reports of one event
+REPORTS = 64  # that are remembered; beyond it an event may be announced twice
+DIGITS = re.compile("[0-9]+")
 
 
 class SessionNames(Protocol):
@@ -91,7 +73,7 @@ class FocusableSessions(Protocol):
     def can_focus(self, agent: str, session: str) -> bool: ...
 
 
-class AlertService:
+class AlertService(OwnAlerts):
     """Turns what happened into alerts, by the user's rules."""
 
     def __init__(
@@ -102,31 +84,21 @@ class AlertService:
         notices: Journal,
         sessions: SessionNames,
         places: FocusableSessions,
-        push: PushQueue,
         timer: Timer,
         clock: Clock = time,
     ) -> None:
-        """`push` gets the same alerts as `gate`, after it. `timer` runs work on the caller's thread."""
-        self._gate = gate
-        self._settings = settings
-        self._notices = notices
-        self._sessions = sessions
-        self._places = places
-        self._push = push
-        self._timer = timer
+        """`timer` runs work on the caller's thread."""
+        super().__init__(gate, settings, notices)
+        self._sessions, self._places, self._timer = sessions, places, timer
         self._patient: dict[tuple[str, str], str] = {}  # sessions whose request is not announced yet, with its event
-        self._turn_ends = TurnDedup(clock)
+        self._turns = Turns(clock)
         self._reports = ReportDedup(clock)
-        self._work = TurnWork(clock)
         self._problems = ProblemTracker(clock)
-        self._announced_early: dict[str, None] = {}
+        self._announced_early: Recent[str, None] = Recent(MEMORY_LIMIT)  # events whose hooks still run
         self._requested: dict[str, Callable[[str], None]] = {}  # what waits for the end of an event's hooks
-        self._waiting_alerts: dict[tuple[str, str], tuple[str, ...]] = {}  # of each session that needs the user
-        self._warned: frozenset[str] = frozenset()
-        self._waiting: dict[str, str] = {}  # hooks and settings that wait -> their alert
+        self._needs_user: dict[tuple[str, str], tuple[str, ...]] = {}  # of each session that does, its alerts
         self._questions: dict[str, Event] = {}  # open questions
-        self._unsupported: set[str] = set()  # agents that the user has been notified of
-        self._answered_by_user: dict[str, None] = {}  # events that the user has answered
+        self._answered_by_user: Recent[str, None] = Recent(MEMORY_LIMIT)  # events that the user has answered
 
     @property
     def hook_problems(self) -> tuple[HookProblem, ...]:
@@ -144,25 +116,25 @@ class AlertService:
     def arrived(self, event: Event) -> None:
         """An event that waits for no answer is announced at once, however long its hooks will take."""
         if event.kind in WORK_KINDS:
-            self._work.observe(event)
-        _remember(self._announced_early, event.id)
-        made = self._event_alerts(event, Decision(), ())
-        self._announce_event(event, [alert for alert in made if alert.cls in ON_ARRIVAL], event.id)
+            self._turns.observe(event)
+        self._announced_early[event.id] = None
+        made = self._state_alerts(event, Decision(), ())
+        self._announce_state(event, [alert for alert in made if alert.cls in ON_ARRIVAL], event.id)
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         is_early = event.id in self._announced_early
         if event.kind in WORK_KINDS and not is_early:
-            self._work.observe(event)
+            self._turns.observe(event)
         if decision is NO_OPINION and event.kind in FREQUENT_KINDS and not event.problem and not is_early:
-            session, place = (event.agent, event.session), (event.agent, event.session or event.cwd)
-            if not (session in self._waiting_alerts or session in self._patient or place in self._turn_ends.ended):
+            session = (event.agent, event.session)
+            if not (session in self._needs_user or session in self._patient or self._turns.has_ended(event)):
                 return  # a step that no hook objects to, in a session of which nothing is on the screen
         if event.skip_reason is not None:
-            self._notify_once(record)
+            self._report_unsupported(record)
             return
         problems = self._problems.fresh(decision.outcomes) if decision.outcomes else ()
         if not is_early and not event.answered:
-            self._announce_event(event, self._event_alerts(event, decision, problems, record), record.id)
+            self._announce_state(event, self._state_alerts(event, decision, problems, record), record.id)
             return
         self._announced_early.pop(event.id, None)
         made = [alert for alert in self._alerts(event, decision, problems, record) if alert.cls not in ON_ARRIVAL]
@@ -173,146 +145,20 @@ class AlertService:
     def question_opened(self, one: UserQuestion) -> None:
         """A question is open; it stays on the screen until it is not."""
         self._questions[one.id] = one.event
-        ours = self._rules(one.event.project)
-        asked = question(one, ours, show_input=self._settings.current.show_input)
-        self._announce(self._with_place(one.event, [asked]))
+        ours = rules(self._settings.current, one.event.project)
+        self._announce(self._with_place(one.event, [question(one, ours, show_input=self.shows_input)]))
 
     def question_closed(self, one: UserQuestion, result: QuestionResult) -> None:
         """Withdraw it, so that the user does not press a button in vain."""
         self._questions.pop(one.id, None)
         self._gate.withdraw((question_key(one.id),))
         if result.by_user:
-            _remember(self._answered_by_user, one.event.id)
+            self._answered_by_user[one.event.id] = None
         else:
-            ours, reason = self._rules(one.event.project), CLOSE_REASONS[result.resolution]
+            ours, reason = rules(self._settings.current, one.event.project), CLOSE_REASONS[result.resolution]
             self._announce([question_closed(one.event, one.id, reason, ours)])
 
-    def hook_waiting(self, state: HookState) -> None:
-        """A hook newly waits for approval."""
-        hook, ours = state.hook, self._rules()
-        if state.state is ApprovalState.CHANGED:
-            alert = hook_changed(hook.name, ours, key=state.key, digest=state.digest)
-        else:
-            alert = approval_pending(hook.name, hook.match.event, state.digest, ours, key=state.key)
-        self._waiting[state.key] = alert.key
-        self._announce([alert])
-
-    def setting_waiting(self, setting: GuardedSetting) -> None:
-        """A setting waits for its confirmation; announced once for each value."""
-        if setting.id not in self._waiting:
-            alert = setting_waiting(setting.text, self._rules(), about=setting.key)
-            self._waiting[setting.id] = alert.key
-            self._announce([alert])
-
-    def withdraw_except(self, waiting: Collection[str]) -> None:
-        """Only the hooks and settings with these keys still wait: the alerts of the others are withdrawn."""
-        stale = [key for key in self._waiting if key not in waiting]
-        if stale:
-            self._gate.withdraw(tuple(self._waiting.pop(key) for key in stale))
-
-    def switched(self, text: str, channel: str, undo: str = "") -> None:
-        ours = NO_RULES if channel == FILE else self._rules()  # an edit cannot silence its own notification
-        self._announce([switched(text, channel, ours, undo=undo)])
-
-    def trial_failed(self, hook: str, cause: str, remedy: str, undo: str) -> None:
-        """A hook failed when it was tried after its approval; `undo` is the key of its undo."""
-        self._announce([trial_failed(hook, cause, remedy, self._rules(), undo=undo)])
-
-    def config_broken(self, problem: str) -> None:
-        self._announce([config_broken(problem, self._rules())])
-
-    def source_warnings(self, warnings: Sequence[str]) -> None:
-        """All problems of the sources at present; what was announced once is not announced again."""
-        fresh = [warning for warning in warnings if warning not in self._warned]
-        self._warned = frozenset(warnings)
-        if fresh:
-            self._announce([source_problems(fresh, self._rules())])
-
-    def summarize_offline(self, rows: Sequence[Record]) -> None:
-        """What the one-shot engine decided while the tray was not running, summed up."""
-        text = count(
-            "{n} event was answered while the tray was not running",
-            "{n} events were answered while the tray was not running",
-            len(rows),
-        )
-        self._summarize(rows, text, rows)
-
-    def summarize_missed(self, rows: Sequence[Record]) -> None:
-        """Sum up what it decided while the tray was busy; only events that may have raised an alert are counted."""
-        missed = [row for row in rows if may_have_alerts(row)]
-        text = count(
-            "{n} event was answered without the tray, which was busy",
-            "{n} events were answered without the tray, which was busy",
-            len(missed),
-        )
-        names = list(dict.fromkeys(f"{display_name(row.agent)} {row.event}" for row in missed))
-        shown = names[:MISSED_LIMIT] + ["…"] * (len(names) > MISSED_LIMIT)
-        self._summarize(missed, f"{text}: {', '.join(shown)}", rows)
-
-    def _summarize(self, counted: Sequence[Record], text: str, rows: Sequence[Record]) -> None:
-        for record in rows:
-            self._notify_once(record)
-        if counted:
-            denied = sum(record.verdict.word == "deny" for record in counted)
-            more = (count("{n} of them was denied", "{n} of them were denied", denied),) if denied else ()
-            self.inform("", " · ".join((text, *more)))
-        self._announce_let_through(rows)
-
-    def _announce_let_through(self, rows: Sequence[Record]) -> None:
-        """Guards that failed without the tray at agents that cannot ask: one critical alert for all of them."""
-        calls = [record for record in rows if record.verdict < Verdict.ASK and _let_through(record)]
-        if not calls:
-            return
-        last = calls[-1]
-        hook = _let_through(last)[-1]
-        title = count(
-            "A guard failed without the tray, and {n} call was not stopped",
-            "Guards failed without the tray, and {n} calls were not stopped",
-            len(calls),
-        )
-        body = f"{hook.get('name', '')} · {display_name(last.agent)} · {hook.get('cause', '')}"
-        self.alarm(title, body)
-
-    def _notify_once(self, record: Record) -> None:
-        """An unsupported agent ran a hook command of ours: the user is notified once of each such agent."""
-        if record.skip_reason is None or record.test or record.agent in self._unsupported:
-            return
-        self._unsupported.add(record.agent)
-        if self._notices.is_first(record.agent):
-            agent, line = display_name(record.agent), display_name(record.via_agent)
-            self._announce([unsupported_agent(agent, line, record.skip_reason, self._rules())], record.id)
-
-    def inform(self, title: str, text: str) -> None:
-        self._announce([information(f"{title} · {text}" if title and text else title or text, self._rules())])
-
-    def alarm(self, title: str, text: str, *, about: str = "") -> str:
-        """Announce at once, as critical, what may have taken guards away; returns the alert's key."""
-        alert = alarm(title, text, about=about)
-        self._announce([alert])
-        return alert.key
-
-    @property
-    def shows_input(self) -> bool:
-        """True if notifications show the tool's input."""
-        return self._settings.current.show_input
-
-    def unjudged(self, title: str, text: str, row: Record) -> None:
-        """Announce calls that ran unjudged; `row` is the last. The session's next one replaces this one."""
-        self._announce([unjudged(title, text, row, self._rules(row.project))], row.id)
-
-    def entries_changed(self, agent: str, text: str, digest: str, *, critical: bool, wanted: bool = False) -> str:
-        """Announce that an agent no longer asks Hooktray as `connect` wrote; returns the alert's key."""
-        name = display_name(agent)
-        alert = entries_changed(agent, name, text, digest, self._rules(), critical=critical, wanted=wanted)
-        self._announce([alert])
-        return alert.key
-
-    def withdraw(self, key: str) -> None:
-        """Withdraw an alert whose cause is gone."""
-        self._gate.withdraw((key,))
-
-    def _rules(self, project: str = "") -> Rules:
-        return rules(self._settings.current, project)
+    # ---- which alerts
 
     def _alerts(
         self, event: Event, decision: Decision, problems: Sequence[HookProblem], record: Record | None = None
@@ -323,27 +169,36 @@ class AlertService:
         made = list(alerts(event, decision, ours, show_input=settings.show_input, problems=problems, record=record))
         if self._answered_by_user.pop(event.id, 0) is None:
             made = [alert for alert in made if alert.cls not in (AlertClass.BLOCKED, AlertClass.ASKED)]
-        if event.kind is EventKind.NOTIFICATION and event.topic == "permission_prompt" and self._has_question(event):
-            made = [alert for alert in made if alert.cls is not AlertClass.NEEDS_YOU]
+        if event.kind is EventKind.NOTIFICATION and event.topic == "permission_prompt":
+            session = (event.agent, event.session)
+            if any((one.agent, one.session) == session for one in self._questions.values()):
+                made = [alert for alert in made if alert.cls is not AlertClass.NEEDS_YOU]
         return made
 
-    def _has_question(self, event: Event) -> bool:
-        return any((one.agent, one.session) == (event.agent, event.session) for one in self._questions.values())
-
-    def _event_alerts(
+    def _state_alerts(
         self, event: Event, decision: Decision, problems: Sequence[HookProblem], record: Record | None = None
     ) -> list[Alert]:
         """The event's alerts, without an end that was announced already, and without the end of a short turn."""
         made = self._alerts(event, decision, problems, record)
-        counts = event.kind in TURN_KINDS or (event.agent, event.session or event.cwd) in self._turn_ends.ended
-        if counts and not self._turn_ends.is_new(event, decision):
+        counts = event.kind in END_KINDS or self._turns.has_ended(event)
+        if counts and not self._turns.is_new_end(event, decision):
             return [alert for alert in made if alert.cls not in (AlertClass.TURN_END, AlertClass.SESSION_END)]
         ends = made and any(alert.cls is AlertClass.TURN_END for alert in made)
-        if ends and self._turn_ends.is_short(event, self._settings.current.min_turn_seconds):
+        if ends and self._turns.is_short(event, self._settings.current.min_turn_seconds):
             return [alert for alert in made if alert.cls is not AlertClass.TURN_END]
         return made
 
-    def _announce_event(self, event: Event, made: Sequence[Alert], record: str) -> None:
+    def _wanted(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
+        """Without what only interests a user who sits before the session; what guards did is always announced."""
+        if self._settings.current.notify_headless or not self._sessions.is_headless(event.agent, event.session):
+            return made
+        wanted = [one for one in made if one.cls not in BEFORE_A_USER]
+        ours = rules(self._settings.current, event.project)
+        return [unanswerable(event, one, ours) if one.cls is AlertClass.ASKED else one for one in wanted]
+
+    # ---- when, and with what more
+
+    def _announce_state(self, event: Event, made: Sequence[Alert], record: str) -> None:
         """Announce it; and withdraw what the session needed the user for before: it has gone on since."""
         made = self._wanted(event, made) if made else made
         if made:
@@ -352,16 +207,16 @@ class AlertService:
                 return  # another line has reported it, and its announcement counts
             made = self._with_place(event, self._with_work(event, fresh))
         session = (event.agent, event.session)
-        stale = self._waiting_alerts.pop(session, ())
+        stale = self._needs_user.pop(session, ())
         needs = tuple(alert.key for alert in made if alert.cls in NEEDS_USER) if made else ()
         if needs:
-            self._waiting_alerts[session] = needs
+            self._needs_user[session] = needs
         elif stale:
             self._gate.withdraw(stale)
         self._patient.pop(session, None)
         if event.kind is EventKind.PERMISSION_REQUEST and needs and event.session:
             self._announce_patiently(event, made, record)
-        elif made:
+        else:
             self._announce(made, record)
 
     def _announce_patiently(self, event: Event, made: Sequence[Alert], record: str) -> None:
@@ -376,11 +231,13 @@ class AlertService:
 
         self._timer.after(PATIENCE, announce)
 
+    def _announce(self, made: Sequence[Alert], record: str = "") -> None:
+        if made:
+            self._gate.announce(tuple(made), record)
+
     def _with_work(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
         """The end of a turn, with what was done in it."""
-        if not any(one.cls is AlertClass.TURN_END for one in made):
-            return made
-        done = self._work.summary(event)
+        done = self._turns.summary(event) if any(one.cls is AlertClass.TURN_END for one in made) else ""
         if not done:
             return made
         room = BODY_LIMIT - len(done) - 3
@@ -389,19 +246,11 @@ class AlertService:
             for one in made
         ]
 
-    def _wanted(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
-        """Without what only interests a user who sits before the session; what guards did is always announced."""
-        if self._settings.current.notify_headless or not self._sessions.is_headless(event.agent, event.session):
-            return made
-        wanted = [one for one in made if one.cls not in BEFORE_A_USER]
-        ours = self._rules(event.project)
-        return [unanswerable(event, one, ours) if one.cls is AlertClass.ASKED else one for one in wanted]
-
-    def _with_place(self, event: Event, made: Sequence[Alert]) -> list[Alert]:
+    def _with_place(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
         """With the button that leads to the session; an agent with an address of its own is better reached there."""
         made = self._with_name(event, made)
         if not made or not event.session or event.url or not self._places.can_focus(event.agent, event.session):
-            return list(made)
+            return made
         return [replace(one, agent=event.agent, session=event.session, buttons=_with_go(one)) for one in made]
 
     def _with_name(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
@@ -416,23 +265,87 @@ class AlertService:
             replace(one, body=f"{name} · {sanitise(one.body, room)}") if one.cls in NAMED else one for one in made
         ]
 
-    def _announce(self, made: Sequence[Alert], record: str = "") -> None:
-        due = tuple(alert for alert in made if alert.notify or alert.sound)
-        if due:
-            self._gate.announce(due, record)
-            self._push.push(due, record)
-
-
-def _let_through(record: Record) -> list[Mapping[str, object]]:
-    return [hook for hook in record.hooks if hook.get("let_through")]
-
-
-def _remember(memory: dict[str, None], id: str) -> None:
-    memory[id] = None
-    if len(memory) > MEMORY_LIMIT:
-        memory.pop(next(iter(memory)))
-
 
 def _with_go(alert: Alert) -> tuple[Button, ...]:
     """Behind the answers to a question: GNOME draws no more than three buttons."""
     return (*alert.buttons, Button.GO) if alert.is_question else (Button.GO, *alert.buttons)
+
+
+class _Report(msgspec.Struct, frozen=True):
+    """One event with what was announced for it."""
+
+    id: str
+    line: str  # the agent in the command
+    at: float
+    alerts: frozenset[tuple[str, str, str]]
+
+
+class ReportDedup:
+    """What two lines of ours report is announced once. Used by one thread."""
+
+    def __init__(self, clock: Clock = time) -> None:
+        self._clock = clock
+        self._reports: Recent[str, _Report] = Recent(REPORTS)  # by what happened
+
+    def fresh(self, event: Event, alerts: Sequence[Alert]) -> list[Alert]:
+        """Those of the event's alerts that were not announced for the same event of another line."""
+        if not alerts:
+            return []
+        digest, now = _digest(event), self._clock.time()
+        before = self._reports.get(digest)
+        if before and before.id != event.id and before.line != event.via_agent and now - before.at < WINDOW:
+            return [alert for alert in alerts if _content(alert) not in before.alerts]
+        known = before.alerts if before and before.id == event.id else frozenset()
+        self._reports[digest] = _Report(event.id, event.via_agent, now, known | {*map(_content, alerts)})
+        return list(alerts)
+
+
+def _content(alert: Alert) -> tuple[str, str, str]:
+    return (alert.cls.value, alert.title, alert.body)
+
+
+def _digest(event: Event) -> str:
+    """What happened, without what differs between two reports of it: their forms, times and ids."""
+    call = event.tool and tools.canonical_call(event.agent, event.tool)
+    what = (event.agent, event.session or event.cwd, event.kind.value, event.topic, event.prompt, event.message, call)
+    return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()
+
+
+class ProblemTracker:
+    """Remembers which problems of hooks were announced, and which hooks had one when they last ran."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._announced: Recent[tuple[str, str], float] = Recent(MEMORY_LIMIT)
+        self._current: Recent[str, HookProblem] = Recent(MEMORY_LIMIT)
+
+    @property
+    def current(self) -> tuple[HookProblem, ...]:
+        """Of every hook that has a problem, the last one."""
+        return tuple(self._current.values())
+
+    def fresh(self, outcomes: Iterable[Outcome]) -> list[HookProblem]:
+        """The problems of these outcomes that are to be announced now."""
+        found = []
+        for outcome in outcomes:
+            if outcome.status is Status.SKIPPED and not outcome.output.warning:
+                continue
+            one = find_problem(outcome)
+            if one is None:
+                self._current.pop(outcome.hook, None)
+                continue
+            self._current[outcome.hook] = one
+            if self._is_new(one):
+                found.append(one)
+        return found
+
+    def _is_new(self, one: HookProblem) -> bool:
+        """The same cause with another number in it is the same. What let a call through is always announced."""
+        if one.let_through:
+            return True
+        now, is_shared = self._clock.time(), find_failure(one.cause) is HookFailure.NO_MODEL  # in none of the hooks
+        key = ("" if is_shared else one.hook, f"{one.cls}:{DIGITS.sub('#', one.cause)[:80]}")
+        if now - self._announced.get(key, now - HOUR) < HOUR:
+            return False
+        self._announced[key] = math.inf if is_shared else now
+        return True

@@ -17,6 +17,7 @@ from tray.clock import Clock
 from tray.engine.ports import FREQUENT_KINDS, RecordSink
 from tray.engine.record import make_record
 from tray.engine.session_states import state_after
+from tray.engine.turns import is_usage_limit, with_reset
 from tray.errors import HooktrayError, StoreError
 from tray.execution.known_agents import KnownAgents
 from tray.execution.process_place import command_of, is_alive, processes_from
@@ -26,7 +27,6 @@ from tray.model.decision import EMPTY_ANSWER, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.place import Place, read_place
 from tray.model.session import Session, SessionState, by_urgency
-from tray.notify.usage_limit import is_usage_limit, with_reset
 from tray.store.session_rows import SessionRows
 from tray.text import first_line, redact, sanitise
 

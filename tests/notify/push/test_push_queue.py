@@ -15,12 +15,11 @@ from msgspec.structs import replace
 from notify.samples import alert
 
 from tray.notify.alert import Alert, AlertClass, Urgency
-from tray.notify.alert_gate import Attention
+from tray.notify.alert_gate import Attention, Throttle
 from tray.notify.push.message import PushMessage, PushResult, PushStatus
 from tray.notify.push.push_queue import MINUTE, RATE, RETRIES, WAITING_LIMIT, PushQueue
 from tray.notify.push.sender import SendAnswer, SendRequest
 from tray.notify.push.sender_process import PushProcesses
-from tray.notify.throttle import Throttle
 from tray.settings import PushTarget, Settings
 from tray.threads import run_logged
 

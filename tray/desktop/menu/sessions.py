@@ -8,9 +8,9 @@ from tray.desktop.labels import PADDING, age, clean
 from tray.desktop.menu.actions import GoToSession
 from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, label, submenu, truncated, with_count
 from tray.desktop.menu.state import MenuState
+from tray.engine.turns import reset_words
 from tray.language import count, say
 from tray.model.session import STATE_WORDS, Session, SessionState
-from tray.notify.usage_limit import reset_words
 
 ROW_LIMIT = 20
 NAME = 36  # characters

@@ -14,12 +14,11 @@ import msgspec
 from tray.clock import Clock
 from tray.event_loop import Timer
 from tray.notify.alert import Alert, SettingsInForce, Urgency
-from tray.notify.alert_gate import Attention, Presence
+from tray.notify.alert_gate import Attention, Presence, Throttle
 from tray.notify.push import message
 from tray.notify.push.message import RETRIED, PushMessage, PushResult, PushStatus
 from tray.notify.push.sender import SendRequest
 from tray.notify.push.sender_process import PushProcesses
-from tray.notify.throttle import Throttle
 from tray.settings import PushTarget
 from tray.text import push_urls
 from tray.threads import Workers

@@ -1,0 +1,111 @@
+"""What is announced about Hooktray itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from approvals.declared import hook
+from every import every
+from msgspec.structs import replace
+from notify import samples
+from notify.test_policy import HOSTILE, assert_fit_for_the_screen
+from notify.test_service import Announced
+
+from tray.approvals.catalog import HookState
+from tray.approvals.controls import TERMINAL
+from tray.model.hook import ApprovalState
+from tray.notify.alert import Button, Urgency
+from tray.notify.service import AlertService
+
+
+@pytest.fixture
+def announced() -> Announced:
+    return Announced()
+
+
+@pytest.fixture
+def service(announced: Announced) -> AlertService:
+    return samples.service(announced)
+
+
+def state(name: str, state: ApprovalState = ApprovalState.PENDING) -> HookState:
+    proposed = replace(hook(Path("/p"), "./guard.sh"), name=name)
+    return HookState(key=name, hook=proposed, state=state, digest="1a2b3c4d5e6f", position=(0, 0))
+
+
+def test_what_is_announced_says_what_happened(service: AlertService, announced: Announced) -> None:
+    service.hook_waiting(state("guard"))
+    service.hook_waiting(state("lint"))
+    service.hook_waiting(state("guard", ApprovalState.CHANGED))
+    service.switched("Hooks off", "the tray menu")
+    service.config_broken("/home/ada/.config/a.yaml:3:1: bad\nwrite `on: true`")
+
+    waiting, other, changed, switched, broken = announced.alerts
+    assert waiting.body == "guard on tool_before waits for your approval"
+    assert waiting.key != other.key
+    assert changed.body == (
+        "guard changed since approval; the approved copy goes on running · review it under Approvals"
+    )
+    assert switched.body == "Hooks off · by the tray menu"
+    assert broken.body == "a.yaml:3:1: bad · write `on: true` · The last good configuration stays in force"
+    assert broken.apart, "no summary takes it in"
+
+
+@every("text", HOSTILE)
+def test_hostile_text_is_announced_in_no_alert_as_it_is(text: str) -> None:
+    announced = Announced()
+    service = samples.service(announced)
+    service.hook_waiting(state(text))
+    service.hook_waiting(state(text, ApprovalState.CHANGED))
+    service.switched(text, text)
+    service.config_broken(text)
+    service.inform("", text)
+
+    assert len(announced.alerts) == 5
+    for alert in announced.alerts:
+        assert_fit_for_the_screen(alert)
+
+
+def test_an_answer_to_what_the_user_did_is_not_low_because_gnome_shows_no_banner_of_those(
+    service: AlertService, announced: Announced
+) -> None:
+    service.inform("", "A program that is not a tray host clicked in Hooktray's menu, which did nothing")
+
+    (answer,) = announced.alerts
+    assert (answer.urgency, answer.reply, answer.notify) == (Urgency.NORMAL, True, True)
+
+
+def test_what_may_have_taken_guards_away_is_critical_and_has_its_review(
+    service: AlertService, announced: Announced
+) -> None:
+    service.alarm("The database was damaged", "All approvals are lost", about="x")
+    service.alarm("The ledger is not as Hooktray left it", "row 3")
+
+    alert, without_review = announced.alerts
+    assert (alert.title, alert.urgency, alert.notify) == ("The database was damaged", Urgency.CRITICAL, True)
+    assert (alert.sound, alert.buttons) == ("alarm", (Button.REVIEW,))
+    assert without_review.buttons == ()
+
+
+@pytest.mark.parametrize(
+    ("channel", "by"), [("tray", "由你在菜单中"), ("typed into shelley", "由 typed into shelley")]
+)
+def test_who_switched_is_named_in_the_readers_language(
+    monkeypatch: pytest.MonkeyPatch, service: AlertService, announced: Announced, channel: str, by: str
+) -> None:
+    monkeypatch.setenv("LANGUAGE", "zh_CN")
+
+    service.switched("x", channel)
+
+    assert announced.alerts[0].body == f"x · {by}"
+
+
+def test_what_was_typed_at_a_terminal_says_where_it_is_undone(service: AlertService, announced: Announced) -> None:
+    service.switched("Hooks are off", TERMINAL)
+    service.switched("Hooks are off", "tray")
+
+    assert [one.body for one in announced.alerts] == [
+        "Hooks are off · at a terminal · undo it under Approvals",
+        "Hooks are off · by you, in the menu",
+    ]

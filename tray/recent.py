@@ -1,0 +1,22 @@
+"""A memory of bounded size."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Recent(dict[K, V]):
+    """The entries that were set last, at most `limit` of them: setting one makes it the newest."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self._limit = limit
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self.pop(key, None)
+        super().__setitem__(key, value)
+        if len(self) > self._limit:
+            del self[next(iter(self))]
