@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from tray.agents import overview, overview_build
-from tray.agents.agent import agents_by_home_variable, protected_words, senders_by_key
-from tray.agents.registry import BUILT_IN, RECOGNISED, agents_without
+import pytest
+
+from tray.agents.overview import OVERVIEW, overview_of, whole_overview
+from tray.agents.packages import PackagedAgents
+from tray.agents.registry import AGENTS, UNSUPPORTED
 from tray.protection import protected_paths
 
 
 def test_the_overview_is_what_the_agents_own_modules_have() -> None:
-    written = overview_build.FILE.read_text(encoding="utf-8")
-
-    assert written == overview_build.text(), "run: python -m tray.agents.overview_build"
+    assert overview_of((*AGENTS.built_in.values(), *UNSUPPORTED.values())) == OVERVIEW
 
 
-def test_the_overview_has_every_agent_and_all_that_is_protected() -> None:
-    assert {*BUILT_IN, *RECOGNISED} == overview.AGENT_IDS
-    assert {*overview.PROTECTED_WORDS} <= {*protected_paths.hook_words()}
+def test_the_overview_has_all_that_is_protected() -> None:
+    assert {*OVERVIEW.protected_words} <= {*protected_paths.hook_words()}
 
 
-def test_an_agent_that_the_overview_does_not_have_is_asked_itself() -> None:
-    left = overview.AGENT_IDS - {"codex", "windsurf"}
+def test_an_agent_of_a_package_is_asked_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    brought = PackagedAgents(agents={id: AGENTS[id] for id in ("codex", "cursor")})
+    monkeypatch.setitem(AGENTS.__dict__, "_packaged", brought)
+    found = whole_overview.__wrapped__()
 
-    found = list(agents_without(left))
-
-    assert [agent.id for agent in found] == ["codex", "windsurf"]
-    assert agents_by_home_variable(found) == {"CODEX_HOME": "codex"}
-    assert protected_words(found) == {"codex", "hook", "config.toml"}
-    assert senders_by_key(found)["agent_action_name"] == ("windsurf",)
+    assert found.senders_by_key["model"] == ("codex", "codex")
+    assert found.home_variables == OVERVIEW.home_variables
+    assert found.protected_words[len(OVERVIEW.protected_words) :] == (
+        *("codex", "config.toml", "cursor", "cursor-agent", "hook", "hooks"),
+    )

@@ -14,6 +14,7 @@ from agents.packaged import CALL, PINE, write_package
 
 from tray.agents import protocol, recognition, registry, relay_table
 from tray.agents.agent import Agent
+from tray.agents.overview import whole_overview
 from tray.agents.packages import PackagedAgents, entry_points, packaged_agents
 from tray.agents.registry import AGENTS, BUILT_IN, RECOGNISED, RESERVED, UNKNOWN, SupportedAgents
 from tray.connect import connectors
@@ -59,7 +60,7 @@ def forget() -> None:
     """What this process remembers of agents."""
     AGENTS.failures.clear()
     AGENTS.__dict__["_loaded"].pop("pine", None)
-    remembered = (AGENTS.find, protocol.spec, recognition._marks, recognition._fields, connectors)
+    remembered = (AGENTS.find, protocol.spec, whole_overview, recognition._fields, connectors)
     for one in remembered:
         one.cache_clear()
 

@@ -225,7 +225,7 @@ SHARED = {
     "agent",
     "connection",
     "native_runs",
-    "overview_build",
+    "overview",
     "packages",
     "placeholders",
     "registry",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -306,28 +306,3 @@ def options_of(place: str) -> Callable[[Site, Sequence[str]], str]:
         return str(connector().connect_options(site, files))
 
     return connect_options
-
-
-def senders_by_key(agents: Iterable[KnownAgent]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for agent in agents:
-        for key in agent.marks.keys:
-            found[key] = (*found.get(key, ()), agent.id)
-    return found
-
-
-def senders_by_transcript(agents: Iterable[KnownAgent]) -> dict[str, str]:
-    return {agent.marks.transcript: agent.id for agent in agents if agent.marks.transcript}
-
-
-def agents_by_home_variable(agents: Iterable[KnownAgent]) -> dict[str, str]:
-    return {agent.home_variable: agent.id for agent in agents if agent.protected_in_home and agent.home_variable}
-
-
-def protected_words(agents: Iterable[KnownAgent]) -> set[str]:
-    words: set[str] = set()
-    for agent in agents:
-        words.update(agent.path_words)
-        if agent.protected:
-            words.update(name for name in agent.programs if len(name) > 2)
-    return words

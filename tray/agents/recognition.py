@@ -19,13 +19,13 @@ Only keys at the top level of a payload count: a model or a user wrote what is b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import msgspec
 
-from tray.agents import overview, wire
-from tray.agents.agent import KnownAgent, Payload, Variables, senders_by_key, senders_by_transcript
+from tray.agents import wire
+from tray.agents.agent import KnownAgent, Payload, Variables
+from tray.agents.overview import whole_overview
 from tray.agents.protocol import neutral as own_neutral
 from tray.agents.protocol import sample, spec
 from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
@@ -58,13 +58,6 @@ class RecognisedCaller(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str = ""
 
 
-class MarkTable(msgspec.Struct, frozen=True, kw_only=True):
-    """The ids of agents by the keys of their payloads, and by the names of their transcripts."""
-
-    by_key: Mapping[str, tuple[str, ...]]
-    by_transcript: Mapping[str, str]
-
-
 def recognise(via_agent: str, event: str, payload: Payload, environment: Variables) -> RecognisedCaller | None:
     """The agent that ran the command of `via_agent` for `event`; None means `via_agent` itself. Never raises."""
     sender = _sender(payload)
@@ -95,24 +88,13 @@ def neutral(via_agent: str, event: str, body: bytes, environment: Variables) -> 
     return caller.answer if caller.skip_reason else own_neutral(AGENTS.find(caller.agent), caller.event, body)
 
 
-@cache
-def _marks() -> MarkTable:
-    """The marks of the agents whose payloads identify their sender."""
-    others = [AGENTS[id] for id in AGENTS if id not in overview.AGENT_IDS]
-    by_key = dict(overview.SENDERS_BY_KEY)
-    for key, ids in senders_by_key(others).items():
-        by_key[key] = (*by_key.get(key, ()), *ids)
-    by_transcript = {**senders_by_transcript(others), **overview.SENDERS_BY_TRANSCRIPT}
-    return MarkTable(by_key=by_key, by_transcript=by_transcript)
-
-
 def _sender(payload: Payload) -> KnownAgent | None:
     """The agent whose marks the payload has. Hooktray's own agents come before those of packages."""
-    marks, found = _marks(), set[str]()
-    for key in payload.keys() & marks.by_key.keys():
-        found.update(marks.by_key[key])
+    marks, found = whole_overview(), set[str]()
+    for key in payload.keys() & marks.senders_by_key.keys():
+        found.update(marks.senders_by_key[key])
     transcript = str(payload.get("transcript_path"))
-    found.update(id for word, id in marks.by_transcript.items() if word in transcript)
+    found.update(id for word, id in marks.senders_by_transcript.items() if word in transcript)
     if not found:
         return None
     for _, id in sorted((id in AGENTS.packages, id) for id in found):

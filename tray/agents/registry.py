@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 from typing import TypeVar
 
@@ -114,6 +114,11 @@ class SupportedAgents(AgentTable[Agent]):
         return len(self._modules) + len(self._packaged.agents)
 
     @property
+    def packaged(self) -> Mapping[str, Agent]:
+        """The agents of packages by id."""
+        return self._packaged.agents
+
+    @property
     def packages(self) -> Mapping[str, str]:
         """The agents of packages by id, each with its distribution's name and version."""
         return self._packaged.packages
@@ -162,12 +167,6 @@ def known_agents() -> Iterator[KnownAgent]:
     """Every agent that Hooktray supports or recognises."""
     yield from AGENTS.values()
     yield from UNSUPPORTED.values()
-
-
-def agents_without(ids: Collection[str]) -> Iterator[KnownAgent]:
-    """The agents that Hooktray supports or recognises, without those of these ids, whose modules are not imported."""
-    yield from (AGENTS[id] for id in AGENTS if id not in ids)
-    yield from (UNSUPPORTED[id] for id in UNSUPPORTED if id not in ids)
 
 
 def known_agent(id: str) -> KnownAgent:

@@ -20,9 +20,9 @@ from pathlib import PurePath
 
 import msgspec
 
-from tray.agents import overview
-from tray.agents.agent import ProtectedFiles, agents_by_home_variable, protected_words
-from tray.agents.registry import agents_without, known_agent, known_agents
+from tray.agents.agent import ProtectedFiles
+from tray.agents.overview import whole_overview
+from tray.agents.registry import known_agent, known_agents
 from tray.model.decision import Verdict
 from tray.paths import real_path
 from tray.text.words import word_set
@@ -98,24 +98,17 @@ def hook_settings() -> tuple[str, ...]:
 @cache
 def hook_words() -> tuple[str, ...]:
     """Words without one of which a text names none of these files, and starts no agent that has no hooks."""
-    others = protected_words(agents_without(overview.AGENT_IDS))
-    return tuple(dict.fromkeys((*OWN_WORDS, *overview.PROTECTED_WORDS, *others)))
+    return tuple(dict.fromkeys((*OWN_WORDS, *whole_overview().protected_words)))
 
 
 def agent_homes(environment: Mapping[str, str]) -> dict[str, str]:
     """The folders of agents that the environment names, by agent, as far as something in them is protected."""
-    named, homes = home_variables(), {}
+    named, homes = whole_overview().home_variables, {}
     for variable in environment.keys() & named.keys():
         if folder := environment[variable]:
             home = os.path.normpath(os.path.expanduser(folder))  # noqa: PTH111
             homes[named[variable]] = home.replace(os.sep, "/")
     return homes
-
-
-@cache
-def home_variables() -> Mapping[str, str]:
-    """The agents by the variables that name their homes."""
-    return {**overview.HOME_VARIABLES, **agents_by_home_variable(agents_without(overview.AGENT_IDS))}
 
 
 def with_drive(path: str) -> str:

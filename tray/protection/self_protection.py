@@ -20,6 +20,7 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
+from tray.agents.overview import whole_overview
 from tray.agents.tools import COMMAND, arguments, canonical, canonical_input
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
@@ -38,7 +39,6 @@ from tray.protection.protected_paths import (
     ProtectedPaths,
     agent_homes,
     asked_kinds,
-    home_variables,
     hook_words,
     path_words,
     shell_lines,
@@ -123,7 +123,7 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @functools.cached_property
     def home_variables(self) -> frozenset[str]:
         """Returns variables; an environment with none of them names no agent's home."""
-        return frozenset(home_variables())
+        return frozenset(whole_overview().home_variables)
 
     def _places(self, event: Event) -> ProtectedPaths:
         """With the page's port, and with the agents' homes that the agent's own environment names."""
