@@ -238,7 +238,6 @@ OWN = {
     "connector",
     "frontmatter",
     "hook_import",
-    "http_hooks",
     "settings_text",
     "settings_hooks",
     "source",

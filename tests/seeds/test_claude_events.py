@@ -12,8 +12,7 @@ from every import every
 from seeds.product import SCRIPTS
 from seeds.requirement import Answers, event_of
 
-from tray.agents.claude_code.http_hooks import MODEL_EVENTS
-from tray.agents.claude_code.settings_hooks import READER
+from tray.agents.claude_code.settings_hooks import MODEL_EVENTS, READER
 from tray.agents.registry import AGENTS
 from tray.engine.plan import EventSearch, matches
 from tray.model.hook import AsyncMode

@@ -108,6 +108,8 @@ def _reader() -> HookReader:
     class KiroReader(ShapedReader):
         """In its matchers `*` means any text, `@server` for all tools of a server, `@builtin` for all others."""
 
+        checks_matchers = False
+
         def pattern(self, event: str, matcher: str) -> str:
             if matcher == "@builtin":
                 return "^[^@]"

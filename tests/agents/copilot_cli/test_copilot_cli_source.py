@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from agents.recordings import request_for
 
-from tray.agents.copilot_cli.source import read
+from tray.agents.copilot_cli.source import READER
 from tray.agents.protocol import parse
 from tray.engine.plan import EventSearch, matches
 from tray.model.hook import Command, Failure, Hook, Http
@@ -28,7 +28,7 @@ def written(folder: Path, hooks: dict[str, Any], name: str = "hooks.json", **mor
 
 
 def found(folder: Path, event: str, *entries: dict[str, Any], **more: Any) -> SourceHooks:
-    return read(written(folder, {event: list(entries)}, **more), (), {})
+    return READER.read(written(folder, {event: list(entries)}, **more), (), {})
 
 
 def one(folder: Path, event: str = "preToolUse", **entry: Any) -> Hook:
@@ -82,7 +82,7 @@ def test_a_matcher_is_about_the_whole_name(tmp_path: Path, event: str, matcher: 
 
 
 def test_both_names_of_an_event_are_asked_about_the_same_event(tmp_path: Path) -> None:
-    source = read(written(tmp_path, {"agentStop": [{"bash": "true"}], "Stop": [{"bash": "false"}]}), (), {})
+    source = READER.read(written(tmp_path, {"agentStop": [{"bash": "true"}], "Stop": [{"bash": "false"}]}), (), {})
     stop = parse(request_for("copilot-cli", "Stop", b'{"hook_event_name":"Stop","session_id":"s"}'))
 
     assert [matches(hook.match, stop, EventSearch(stop)) for hook in source.hooks] == [True, True]
@@ -94,7 +94,7 @@ def test_a_folder_is_all_of_its_files_and_a_broken_one_is_a_warning(tmp_path: Pa
     (tmp_path / "c.json").write_text("{")
     (tmp_path / "notes.txt").write_text("not hooks")
 
-    source = read(tmp_path, (), {})
+    source = READER.read(tmp_path, (), {})
 
     assert [(hook.name, hook.match.event) for hook in source.hooks] == [("a", "tool_before"), ("b", "turn_end")]
     assert len(source.warnings) == 1
@@ -103,7 +103,7 @@ def test_a_folder_is_all_of_its_files_and_a_broken_one_is_a_warning(tmp_path: Pa
 
 @pytest.mark.parametrize("place", [".github/hooks/x.json", ".github/copilot/settings.json"])
 def test_a_projects_hooks_are_asked_in_that_project(tmp_path: Path, place: str) -> None:
-    source = read(written(tmp_path, {"preToolUse": [{"bash": "./guard.sh"}]}, place), (), {})
+    source = READER.read(written(tmp_path, {"preToolUse": [{"bash": "./guard.sh"}]}, place), (), {})
 
     assert [hook.match.project for hook in source.hooks] == [str(tmp_path)]
     assert [hook.action.folder for hook in source.hooks if isinstance(hook.action, Command)] == [str(tmp_path)]

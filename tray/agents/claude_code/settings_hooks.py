@@ -15,18 +15,29 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tray.agents.claude_code import http_hooks, permission_rules
+from tray.agents.claude_code import permission_rules
 from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
-from tray.agents.claude_shape.settings_hooks import SIZE, HandlerOptions, ShapedReader
+from tray.agents.claude_shape.settings_hooks import SIZE, ShapedReader
 from tray.errors import ConfigError
 from tray.files import user_file
-from tray.model.hook import Action, AsyncMode, Command, Failure
+from tray.model.hook import Action, AsyncMode, Command, Failure, Http, Prompt
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader
 from tray.settings import invalid_value
 from tray.strict.json_reader import load_json
 
 NEVER_FAILS = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})  # onFailure has no effect there
 IF_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied")
+TIMEOUTS = {"agent": 60.0, "prompt": 30.0}  # seconds
+NO_HTTP_EVENTS = frozenset({"SessionStart", "Setup"})
+# The events that a model is asked about.
+MODEL_EVENTS = frozenset(
+    {
+        *("PermissionDenied", "PermissionRequest", "PostToolBatch", "PostToolUse", "PostToolUseFailure"),
+        *("PreToolUse", "Stop", "SubagentStop", "TaskCompleted", "TaskCreated", "TeammateIdle"),
+        *("UserPromptExpansion", "UserPromptSubmit"),
+    }
+)
+ALIASES = frozenset({"default", "haiku", "inherit", "opus", "sonnet"})  # another server knows none of them
 
 
 class HandlerReader(ShapedReader):
@@ -57,26 +68,37 @@ class HandlerReader(ShapedReader):
         return f"its `if` can be met on {', '.join(IF_EVENTS)} alone" if is_met_never else ""
 
     def options(
-        self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], event: str, kind: str
-    ) -> HandlerOptions:
+        self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
+    ) -> dict[str, Any]:
         mode = _async_mode(reader, at, fields) if kind == "command" else AsyncMode.NO
-        return HandlerOptions(
-            failure=Failure.ALLOW if mode is not AsyncMode.NO else _failure(reader, at, fields, event),
-            env=http_hooks.variables(reader, at, fields) if kind == "http" else (),
-            once=reader.flag(at, fields, "once"),
-            async_mode=mode,
-        )
+        return {
+            "failure": Failure.ALLOW if mode is not AsyncMode.NO else _failure(reader, at, fields, event),
+            "env": _header_variables(reader, at, fields) if kind == "http" else (),
+            "once": reader.flag(at, fields, "once"),
+            "async_mode": mode,
+        }
 
-    def action(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
+    def action(
+        self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
+    ) -> tuple[Action, str]:
+        action: Action
         if kind == "mcp_tool":
-            folder = self.project(reader.path) or str(reader.path.parent)
-            reason = "hooks of the type `mcp_tool` are not in this version: Hooktray has no MCP servers"
-            return Command(line=f"mcp_tool: {reader.text(at, fields, 'tool')}", folder=folder), reason
-        unsupported = "`shell: powershell` is not in this version" if fields.get("shell") == "powershell" else ""
+            command, reason = self.unsupported(reader, kind, f"mcp_tool: {reader.text(at, fields, 'tool')}")
+            return command, f"{reason}: Hooktray has no MCP servers"
         if kind == "command":
-            return self.command(reader, at, fields), unsupported
-        action, reason = http_hooks.action(reader, at, fields, kind)
-        return action, reason or unsupported
+            action, reason = self.command(reader, at, fields), ""
+        elif kind == "http":
+            action, reason = self.http(reader, event, at, fields)
+        else:
+            action = _prompt(reader, at, fields, kind)
+            reason = "" if event in MODEL_EVENTS else f"Claude Code runs no `{kind}` hook there"
+        powershell = "`shell: powershell` is not in this version" if fields.get("shell") == "powershell" else ""
+        return action, reason or powershell
+
+    def http(self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any]) -> tuple[Http, str]:
+        http, local = super().http(reader, event, at, fields)
+        unsupported = "Claude Code runs no `http` hook there" if event in NO_HTTP_EVENTS else ""
+        return http, unsupported or _not_allowed(reader, http) or local
 
     def command(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> Command:
         command = super().command(reader, at, fields)
@@ -87,7 +109,7 @@ class HandlerReader(ShapedReader):
         return replace(command, interpreter=bash or command.interpreter, plugin=plugin, storage=storage)
 
     def default_timeout(self, event: str, kind: str) -> float:
-        return http_hooks.TIMEOUTS.get(kind) or super().default_timeout(event, kind)
+        return TIMEOUTS.get(kind) or super().default_timeout(event, kind)
 
 
 READER = HandlerReader(SHAPE, SETTINGS, NAME)
@@ -104,6 +126,38 @@ def disabled_reason(path: Path) -> str:
         return READER.off_reason(load_json(user_file(path), str(path), limit=SIZE))
     except (OSError, ConfigError):
         return ""
+
+
+def _prompt(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], kind: str) -> Prompt:
+    text = reader.text(at, fields, "prompt")
+    if not text.strip():
+        raise invalid_value(reader.document, at, f"a hook of the type `{kind}` needs a prompt", "add `prompt`")
+    model = reader.text(at, fields, "model")
+    return Prompt(
+        text=text,
+        model="" if model in ALIASES else model,
+        agent=kind == "agent",
+        continue_on_block=kind == "prompt" and reader.flag(at, fields, "continueOnBlock"),
+    )
+
+
+def _header_variables(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The variables that headers may hold: the hook's own list, within that of the whole file."""
+    wanted = reader.texts(at, fields, "allowedEnvVars")
+    settings: Any = reader.document.value
+    if "httpHookAllowedEnvVars" not in settings:
+        return wanted
+    general = reader.texts((), settings, "httpHookAllowedEnvVars")
+    return tuple(name for name in wanted if name in general)
+
+
+def _not_allowed(reader: SourceReader, action: Http) -> str:
+    settings: Any = reader.document.value
+    if "allowedHttpHookUrls" not in settings:
+        return ""
+    patterns = reader.texts((), settings, "allowedHttpHookUrls")
+    shapes = (".*".join(re.escape(part) for part in pattern.split("*")) for pattern in patterns)
+    return "" if any(re.fullmatch(shape, action.url) for shape in shapes) else "`allowedHttpHookUrls` leaves it out"
 
 
 def _async_mode(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> AsyncMode:

@@ -9,19 +9,19 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from tray.addresses import endpoint
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape
-from tray.agents.protocol import agent_events
+from tray.agents.protocol import NO_ALIASES, agent_events
 from tray.files import user_file
 from tray.model.event import EventKind
-from tray.model.hook import Action, AsyncMode, Command, Failure
+from tray.model.hook import Action, Command, Http
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
+from tray.reading.http_hooks import http_action, local_url_problem
 from tray.settings import invalid_value
 from tray.strict.document import Document
 from tray.strict.json_reader import load_json, relax
@@ -29,23 +29,17 @@ from tray.strict.json_reader import load_json, relax
 PLUGIN_FILES = frozenset({"hooks.json"})  # where plugins declare hooks, often without the key around them
 SIZE = 4 * 1024 * 1024  # bytes of a settings file
 LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
-
-
-class HandlerOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of one handler besides its command and its time-out."""
-
-    failure: Failure = Failure.ALLOW
-    env: tuple[str, ...] = ()
-    once: bool = False
-    async_mode: AsyncMode = AsyncMode.NO
-    name: str = ""
-
-
-PLAIN = HandlerOptions()
+ANY_TOOL = frozenset({"", "*"})  # matchers
 
 
 class ShapedReader:
-    """A HookReader. An agent whose handlers have more keys overrides functions. `name` is for messages."""
+    """A HookReader. An agent whose handlers differ overrides functions. `name` is for messages."""
+
+    aliases: Mapping[str, str] = NO_ALIASES  # other names of its events
+    usual_type = ""  # of a handler that names none
+    checks_matchers = True  # False: a matcher that is not a pattern is a word
+    entry_hint = 'write [{"matcher": "Bash", "hooks": […]}]'
+    handler_hint = 'write {"type": "command", "command": "…"}'
 
     def __init__(self, shape: ClaudeShape, file: SettingsFile, name: str) -> None:
         self.shape = shape
@@ -63,7 +57,7 @@ class ShapedReader:
         document = load_json(relaxed, str(path), limit=SIZE)
         reader = SourceReader(
             document,
-            agent_events(self.shape.agent),
+            agent_events(self.shape.agent, self.aliases),
             agents=agents,
             project=self.project(path),
             inactive=self.off_reason(document),
@@ -118,54 +112,62 @@ class ShapedReader:
             with reader.entry():
                 self.read_event(reader, event, (*at, event), groups)
 
-    def read_event(self, reader: SourceReader, event: str, at: KeyPath, groups: Any) -> None:
+    def read_event(self, reader: SourceReader, event: str, at: KeyPath, entries: Any) -> None:
         reader.match(at, event)  # an unknown event is reported once, not for each of its hooks
-        hint = 'write [{"matcher": "Bash", "hooks": […]}]'
-        for index, group in enumerate(reader.items(at, groups, hint)):
+        for index, entry in enumerate(reader.items(at, entries, self.entry_hint)):
             with reader.entry():
                 place = (*at, index)
-                fields = reader.mapping(place, group, hint)
-                matcher = self.pattern(event, reader.text(place, fields, "matcher"))
-                if self.file.is_flat:
-                    self._handler(reader, event, matcher, place, group)
-                    continue
-                handlers = reader.items((*place, "hooks"), fields.get("hooks"), hint)
-                for number, handler in enumerate(handlers):
+                fields = reader.mapping(place, entry, self.entry_hint)
+                matcher = reader.text(place, fields, "matcher")
+                for handler_place, handler in self.handlers(reader, place, fields):
                     with reader.entry():
-                        self._handler(reader, event, matcher, (*place, "hooks", number), handler)
+                        self._handler(reader, event, place, matcher, handler_place, handler)
+
+    def handlers(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Any]]:
+        """The handlers of one entry of an event's list, with their places."""
+        if self.file.is_flat:
+            yield at, fields
+            return
+        for number, handler in enumerate(reader.items((*at, "hooks"), fields.get("hooks"), self.entry_hint)):
+            yield (*at, "hooks", number), handler
+
+    def patterns(self, event: str, matcher: str) -> tuple[str, str]:
+        """What a matcher says about the tool's name, and about the text of its input."""
+        tool = self.pattern(event, matcher)
+        is_about_tools = self.shape.events[self.aliases.get(event, event)].subject and tool != "*"
+        return tool if is_about_tools else "", ""
 
     def pattern(self, event: str, matcher: str) -> str:
         """The matcher as a pattern."""
         return matcher
 
-    def _handler(self, reader: SourceReader, event: str, matcher: str, at: KeyPath, value: Any) -> None:
-        fields = reader.mapping(at, value, 'write {"type": "command", "command": "…"}')
-        types = self.file.handler_types or ("command",)
-        kind = reader.text(at, fields, "type") if self.file.handler_types else "command"
-        if kind not in types:
+    def _handler(
+        self, reader: SourceReader, event: str, entry: KeyPath, matcher: str, at: KeyPath, value: Any
+    ) -> None:
+        """Reads one handler of the event; `matcher` is that of the `entry` of the event's list."""
+        fields = reader.mapping(at, value, self.handler_hint)
+        types = self.file.handler_types
+        kind = (reader.text(at, fields, "type") or self.usual_type) if types else "command"
+        if types and kind not in types:
             raise invalid_value(reader.document, at, f"unknown type `{kind}`", f"write one of: {', '.join(types)}")
-        subject = bool(self.shape.events[event].subject)
-        condition = self.condition(reader, at, fields)
-        match = reader.match(at, event, tool=matcher if subject and matcher != "*" else "", condition=condition)
-        problem = "" if LIST_OF_NAMES.fullmatch(match.tool) else pattern_problem(match.tool, script=True)
+        tool, pattern = self.patterns(event, matcher)
+        is_checked = self.checks_matchers and matcher not in ANY_TOOL and (tool or pattern)
+        problem = pattern_problem(matcher, script=True) if is_checked and not LIST_OF_NAMES.fullmatch(matcher) else ""
         if problem:
             what = f"not a pattern, so it matches nothing: {problem}"
-            reader.warn((*(at if self.file.is_flat else at[:-2]), "matcher"), what, "escape signs with `\\`")
-        action, unsupported = self.action(reader, at, fields, kind)
+            reader.warn((*entry, "matcher"), what, "escape signs with `\\`")
+        event = self.aliases.get(event, event)
+        condition = self.condition(reader, at, fields)
+        action, unsupported = self.action(reader, event, at, fields, kind)
         inactive = "its matcher matches nothing" if problem else self.condition_problem(event, condition)
-        options = self.options(reader, at, fields, event, kind)
         reader.add(
             at,
-            match,
+            reader.match(at, event, tool=tool, pattern=pattern, condition=condition),
             action,
-            timeout=self._timeout(reader, at, fields, event, kind),
-            name=options.name,
-            failure=options.failure,
-            env=options.env,
-            once=options.once,
-            async_mode=options.async_mode,
+            timeout=self.timeout(reader, at, fields, event, kind),
             status_message=reader.text(at, fields, "statusMessage"),
             inactive=inactive or unsupported,
+            **self.options(reader, event, at, fields, kind),
         )
 
     def condition(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> str:
@@ -177,19 +179,28 @@ class ShapedReader:
         return ""
 
     def options(
-        self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], event: str, kind: str
-    ) -> HandlerOptions:
-        return PLAIN
+        self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
+    ) -> dict[str, Any]:
+        """More arguments of `SourceReader.add`."""
+        return {}
 
-    def action(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
-        """What the handler runs, and why this version does not support it ("" when it does)."""
+    def action(
+        self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
+    ) -> tuple[Action, str]:
+        """What the handler runs, and why it is inactive here ("" when it is not)."""
         if kind == "command":
             return self.command(reader, at, fields), ""
-        folder = self.project(reader.path) or str(reader.path.parent)
-        return Command(line=kind, folder=folder), f"hooks of the type `{kind}` are not in this version"
+        return self.unsupported(reader, kind, kind)
+
+    def unsupported(self, reader: SourceReader, kind: str, line: str) -> tuple[Command, str]:
+        command = Command(line=line, folder=self.folder(reader))
+        return command, f"hooks of the type `{kind}` are not in this version"
+
+    def folder(self, reader: SourceReader) -> str:
+        """Where hooks run, and relative words of a command are looked up: a project's hooks in the project."""
+        return self.project(reader.path) or str(reader.path.parent)
 
     def command(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> Command:
-        folder = self.project(reader.path) or str(reader.path.parent)  # a project's hooks run in the project
         line, program = reader.command(at, fields), "/bin/sh"
         is_split = self.file.takes_args and fields.get("args") is not None
         if is_split:
@@ -197,13 +208,25 @@ class ShapedReader:
             if not all(isinstance(arg, str) for arg in args):
                 raise invalid_value(reader.document, (*at, "args"), "expected texts", "put each of them in quotes")
             line = shlex.join((line, *args))
-            program = _which(line)
+            program = program_of(line)
+        folder = self.folder(reader)
         return Command(line=line, folder=folder, interpreter=program, shell=not is_split, format=self.shape.agent)
+
+    def http(self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any]) -> tuple[Http, str]:
+        """The request, and why it is inactive: the format cannot allow a local address, so that names ours."""
+        headers = reader.mapping((*at, "headers"), fields.get("headers") or {}, 'write {"Name": "value"}')
+        http = http_action(reader.document, at, reader.text(at, fields, "url"), headers)
+        why = local_url_problem(http)
+        if not why:
+            return http, ""
+        kind, address = self.shape.events[event].kind.value, endpoint(http.url).host_port
+        own = f'event: {kind}, type: http, dialect: {self.shape.agent}, url: "{http.url}", allow_local: ["{address}"]'
+        return http, f"{why}; if that is meant, add to `hooks:` of hooktray.yaml: - {{{own}}}"
 
     def default_timeout(self, event: str, kind: str) -> float:
         return self.file.timeouts.get(event, self.file.timeout)
 
-    def _timeout(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], event: str, kind: str) -> float:
+    def timeout(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], event: str, kind: str) -> float:
         key = self.file.timeout_key
         number = reader.number(at, fields, key)
         if number is None:
@@ -215,6 +238,15 @@ class ShapedReader:
         return seconds
 
 
-def _which(line: str) -> str:
+def program_of(line: str) -> str:
+    """The path of the program that a line without a shell starts; "" if it names a path itself, or is not found."""
     first = shlex.split(line)[0]
     return "" if "/" in first or "\\" in first else shutil.which(first) or ""
+
+
+def merged(parts: Sequence[SourceHooks]) -> SourceHooks:
+    return SourceHooks(
+        hooks=tuple(hook for part in parts for hook in part.hooks),
+        warnings=tuple(warning for part in parts for warning in part.warnings),
+        watched=tuple(dict.fromkeys(path for part in parts for path in part.watched)),
+    )

@@ -122,7 +122,7 @@ AGENT = Agent(
     unconnected_events=frozenset(UNCONNECTED_EVENTS),
     runs_own=part("tray.agents.native_runs:in_folder"),
     connector=part("tray.agents.copilot_cli.connector"),
-    reader=part("tray.agents.copilot_cli.source"),
+    reader=part("tray.agents.copilot_cli.source:READER"),
     importer=part("tray.agents.copilot_cli.hook_import"),
     connect_options=options_of("tray.agents.copilot_cli.connector"),
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from tray.agents.connection import HookCheck, Plan, Site, source_change
 from tray.agents.copilot_cli import connector
 from tray.agents.copilot_cli.events import AGENT, EVENTS, UNCONNECTED_EVENTS
-from tray.agents.copilot_cli.source import parse
+from tray.agents.copilot_cli.source import READER
 from tray.edit.file_changes import File, FileChange, read_state, resolve_links
 from tray.errors import HooktrayError
 from tray.model.hook import Hook
@@ -57,7 +57,7 @@ def _stay_reason(path: Path, target: Path, check: HookCheck) -> str:
     if not isinstance(state, File):
         return "it is not a file"
     try:
-        found = parse(state.text, target)
+        found = READER.parse(state.text, target)
     except HooktrayError as error:
         return str(error)
     if not found.hooks:

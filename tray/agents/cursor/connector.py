@@ -25,6 +25,7 @@ FILE = SettingsFile(
     is_flat=True,
     head={"version": 1},
     timeout=TIMEOUT,
+    handler_types=("command", "prompt"),
     unconnected_events=UNCONNECTED_EVENTS,
     restart_hint=(
         "Cursor takes it up when the file is saved. If Claude Code is connected as well, switch off "

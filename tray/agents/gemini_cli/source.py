@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tray.agents.claude_shape.settings_hooks import HandlerOptions, ShapedReader
+from tray.agents.claude_shape.settings_hooks import ShapedReader
 from tray.agents.gemini_cli.connector import disabled_hooks, hook_name
 from tray.agents.gemini_cli.protocol import NAME, SETTINGS, SHAPE
 from tray.model.hook import Action, Command
@@ -18,6 +18,8 @@ from tray.reading.entries import KeyPath, SourceReader, pattern_problem
 
 class GeminiReader(ShapedReader):
     """Its handlers run in bash, may have a name, variables of their own, and be disabled one by one."""
+
+    checks_matchers = False
 
     def pattern(self, event: str, matcher: str) -> str:
         """A matcher is a pattern for a tool's name. On another event, or if it is not a pattern, it is a word."""
@@ -35,12 +37,14 @@ class GeminiReader(ShapedReader):
                 reader.warn((*at, index, "sequential"), what, "make one script of hooks that rewrite the same input")
 
     def options(
-        self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], event: str, kind: str
-    ) -> HandlerOptions:
-        return HandlerOptions(name=reader.text(at, fields, "name"))
+        self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
+    ) -> dict[str, Any]:
+        return {"name": reader.text(at, fields, "name")}
 
-    def action(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
-        action, unsupported = super().action(reader, at, fields, kind)
+    def action(
+        self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
+    ) -> tuple[Action, str]:
+        action, unsupported = super().action(reader, event, at, fields, kind)
         if fields.get("env"):
             unsupported = "a hook's own `env` is not in this version"
         settings: Any = reader.document.value

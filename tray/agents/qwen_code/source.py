@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tray.agents.claude_shape.settings_hooks import HandlerOptions, ShapedReader
+from tray.agents.claude_shape.settings_hooks import ShapedReader
 from tray.agents.qwen_code.protocol import NAME, SETTINGS, SHAPE
 from tray.model.hook import Action, AsyncMode
 from tray.reading.entries import KeyPath, SourceReader
@@ -15,13 +15,15 @@ class QwenReader(ShapedReader):
     """Its handlers may run beside the answer, in another shell, and with variables of their own."""
 
     def options(
-        self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], event: str, kind: str
-    ) -> HandlerOptions:
+        self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
+    ) -> dict[str, Any]:
         is_async = kind == "command" and reader.flag(at, fields, "async")
-        return HandlerOptions(async_mode=AsyncMode.ASYNC if is_async else AsyncMode.NO)
+        return {"async_mode": AsyncMode.ASYNC if is_async else AsyncMode.NO}
 
-    def action(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
-        action, unsupported = super().action(reader, at, fields, kind)
+    def action(
+        self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
+    ) -> tuple[Action, str]:
+        action, unsupported = super().action(reader, event, at, fields, kind)
         if fields.get("shell") == "powershell":
             unsupported = "`shell: powershell` is not in this version"
         if fields.get("env"):
