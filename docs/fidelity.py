@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from tray.agents.fidelity import FidelityPair, FidelityRow, pairs, rows
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from agents.fidelity import FidelityPair, FidelityRow, pairs, rows
+
 from tray.agents.registry import AGENTS
 
 HEAD = """\

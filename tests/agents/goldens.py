@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from agents import fidelity
 from agents import recordings as recorder
+from agents.fidelity import FidelityRow
 
-from tray.agents import fidelity
-from tray.agents.fidelity import FidelityRow
 from tray.agents.protocol import render
 from tray.agents.registry import AGENTS
 from tray.model.decision import Decision, HookOutput, Result

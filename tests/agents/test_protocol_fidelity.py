@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import pytest
+from agents.fidelity import FidelityRow, expressible, pairs, rows
 from agents.hook_outputs import ran
 from agents.recordings import sampled
 from every import every
 
-from tray.agents.fidelity import FidelityRow, expressible, pairs, rows
 from tray.agents.protocol import fit, neutral, render, spec
 from tray.agents.registry import AGENTS
 from tray.model.decision import Decision, Rewrite, Target, Verdict

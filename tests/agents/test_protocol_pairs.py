@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from agents.fidelity import FidelityRow, expressible, rows
 from agents.hook_outputs import ran
 from agents.hosts import taken
 from agents.recordings import sampled
 from every import every
 from msgspec.structs import replace
 
-from tray.agents.fidelity import FidelityRow, expressible, rows
 from tray.agents.protocol import neutral, render, spec
 from tray.agents.registry import AGENTS
 from tray.model.decision import Answer, Decision, HookOutput, Result, Target, Verdict
