@@ -154,6 +154,11 @@ def json_problem(value: Any) -> str:
     return ""
 
 
+def object_problem(value: Any) -> str:
+    """Why `value` cannot be written as a JSON object; "" when it can."""
+    return json_problem(value) if isinstance(value, Mapping) else "is not a JSON object"
+
+
 def text(fields: Mapping[str, Any], *keys: str) -> str:
     """The first of `keys` that holds a text with something in it; safe to encode."""
     for key in keys:

@@ -15,7 +15,7 @@ from connect.sites import OPERATIONS, Person, tree
 
 from tray.agents import relay_command
 from tray.agents.google_antigravity.connector import OWN
-from tray.agents.google_antigravity.hook_format import EVENTS, UNCONNECTED_EVENTS
+from tray.agents.google_antigravity.protocol import EVENTS, UNCONNECTED_EVENTS
 from tray.agents.protocol import neutral, parse, render
 from tray.agents.registry import AGENTS
 from tray.connect import connectors

@@ -154,11 +154,7 @@ def neutral(name: str, body: bytes) -> Answer:
 
 
 def rewrite_problem(event: Event, decision: Decision) -> str:
-    if decision.rewrite is None:
-        return ""
-    if not isinstance(decision.rewrite.value, Mapping):
-        return "is not a JSON object"
-    return wire.json_problem(decision.rewrite.value)
+    return wire.object_problem(decision.rewrite.value) if decision.rewrite else ""
 
 
 def render(event: Event, decision: Decision) -> Answer:

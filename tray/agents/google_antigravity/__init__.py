@@ -14,8 +14,8 @@ from tray.agents.agent import (
     ProtectedFiles,
     part,
 )
-from tray.agents.google_antigravity import hook_format, protocol
-from tray.agents.google_antigravity.hook_format import EVENTS, ID, NAME, TOOL_EVENTS, UNCONNECTED_EVENTS
+from tray.agents.google_antigravity import protocol
+from tray.agents.google_antigravity.protocol import EVENTS, ID, NAME, TOOL_EVENTS, UNCONNECTED_EVENTS
 from tray.model.event import Capability
 
 FILE = {"file_path": ("TargetFile",)}
@@ -63,7 +63,7 @@ AGENT = Agent(
     events=EVENTS,
     default_can=Capability.ASK | Capability.DENY,
     protocol=protocol,
-    answers=hook_format.ANSWERS,
+    answers=protocol.ANSWERS,
     tools=TOOLS,
     marks=Marks(keys=("conversationId", "stepIdx"), is_sender=_is_sender, is_alike=_is_sender, event=_event),
     rules=HookRules(exact_names=False),  # a matcher is a pattern

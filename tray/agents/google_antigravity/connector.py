@@ -22,8 +22,7 @@ from tray.agents.connection import (
     disconnect_change,
     read_or_empty,
 )
-from tray.agents.google_antigravity.hook_format import EVENTS, ID, TOOL_EVENTS, UNCONNECTED_EVENTS
-from tray.agents.google_antigravity.protocol import neutral
+from tray.agents.google_antigravity.protocol import EVENTS, ID, TOOL_EVENTS, UNCONNECTED_EVENTS, neutral
 from tray.edit.file_changes import File, FileState
 from tray.edit.json_edit import OBJECT_HINT, JsonText, is_blank, new_document
 from tray.errors import HooktrayError

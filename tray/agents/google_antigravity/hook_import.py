@@ -8,7 +8,7 @@ from typing import Any
 
 from tray.agents.connection import Extracted, HookCheck, Site
 from tray.agents.google_antigravity.connector import CONNECTOR, OWN, handlers
-from tray.agents.google_antigravity.hook_format import EVENTS, ID, UNCONNECTED_EVENTS
+from tray.agents.google_antigravity.protocol import EVENTS, ID, UNCONNECTED_EVENTS
 from tray.agents.google_antigravity.source import parse
 from tray.agents.settings_import import SettingsImporter
 from tray.edit.json_edit import OBJECT_HINT, JsonEntry, JsonSpan, JsonText, RawJson

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.google_antigravity.connector import OWN
-from tray.agents.google_antigravity.hook_format import ID, TIMEOUT, TOOL_EVENTS
+from tray.agents.google_antigravity.protocol import ID, TIMEOUT, TOOL_EVENTS
 from tray.agents.protocol import agent_events
 from tray.files import user_file
 from tray.model.hook import Command, Failure

@@ -6,7 +6,7 @@ import re
 
 from tray.agents import wire
 from tray.agents.agent import Agent, HookRules, Marks, Payload, ProtectedFiles, part
-from tray.agents.shelley import hook_format, protocol
+from tray.agents.shelley import protocol
 
 MOVED = ("/.config/shelley/hooks/", "/shelley-hooks/")
 
@@ -24,12 +24,11 @@ def _event(payload: Payload, word: str) -> str:
 
 
 AGENT = Agent(
-    id=hook_format.AGENT,
+    id=protocol.AGENT,
     name="Shelley",
     events=protocol.EVENTS,
-    default_can=protocol.DEFAULT_CAN,
     protocol=protocol,
-    answers=hook_format.ANSWERS,
+    answers=protocol.ANSWERS,
     marks=Marks(is_alike=_is_alike, event=_event),
     rules=HookRules(text_counts=True, fails_to_refuse=True, only_rewrites_prompts=True, moved=MOVED),
     programs=frozenset({"shelley"}),

@@ -14,8 +14,7 @@ from typing import Any
 
 from tray.agents import relay_command
 from tray.agents.connection import EntryContent, Plan, RelayEntry, Site, source_change
-from tray.agents.shelley.hook_format import AGENT
-from tray.agents.shelley.protocol import EVENTS
+from tray.agents.shelley.protocol import AGENT, EVENTS
 from tray.edit.file_changes import File, FileChange, FileState, Link, read_state
 from tray.errors import HooktrayError
 

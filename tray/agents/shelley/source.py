@@ -11,7 +11,7 @@ from pathlib import Path
 from tray.agents import relay_command
 from tray.agents.protocol import agent_events
 from tray.agents.registry import AGENTS
-from tray.agents.shelley.hook_format import AGENT
+from tray.agents.shelley.protocol import AGENT
 from tray.files import file_head
 from tray.model.event import TYPED_KINDS, Capability
 from tray.model.hook import Command, Failure

@@ -6,7 +6,7 @@ import re
 
 from tray.agents import wire
 from tray.agents.agent import Agent, Marks, NativeTool, ProtectedFiles, part
-from tray.agents.starchild import hook_format, protocol
+from tray.agents.starchild import protocol
 from tray.model.event import Capability
 
 SETTING = "a hook setting of Starchild"
@@ -20,13 +20,13 @@ TOOLS = {
 
 
 AGENT = Agent(
-    id=hook_format.AGENT,
+    id=protocol.AGENT,
     name="Starchild",
     events=protocol.EVENTS,
-    default_can=protocol.DEFAULT_CAN,
+    default_can=protocol.CAN_REFUSE,
     extra_can={"pre_tool_call": Capability.ALLOW | Capability.ASK},  # its hooks may answer in Claude Code's form
     protocol=protocol,
-    answers=hook_format.ANSWERS,
+    answers=protocol.ANSWERS,
     tools=TOOLS,
     marks=Marks(is_alike=wire.has_texts("event", "session_id", "agent_id"), event_names=re.compile(r"[a-z]\w*")),
     programs=frozenset({"starchild"}),

@@ -26,8 +26,7 @@ from tray.agents.connection import (
     other_files,
     read_or_empty,
 )
-from tray.agents.starchild.hook_format import AGENT
-from tray.agents.starchild.protocol import EVENTS
+from tray.agents.starchild.protocol import AGENT, EVENTS
 from tray.edit.file_changes import File, FileState
 from tray.edit.yaml_edit import append, items, remove
 from tray.strict.yaml_reader import load_yaml

@@ -9,7 +9,7 @@ from typing import Any
 from tray.agents.connection import Extracted, HookCheck, Site
 from tray.agents.settings_import import SettingsImporter
 from tray.agents.starchild.connector import CONNECTOR, HOOKS_FILE, hooks_enabled, parse_entry, workspace
-from tray.agents.starchild.hook_format import AGENT
+from tray.agents.starchild.protocol import AGENT
 from tray.agents.starchild.source import WORKSPACE, parse
 from tray.edit.yaml_edit import append, items, remove, verbatim_items
 from tray.errors import HooktrayError

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from tray.addresses import endpoint
 from tray.agents.protocol import agent_events
-from tray.agents.starchild.hook_format import AGENT
+from tray.agents.starchild.protocol import AGENT
 from tray.errors import ConfigError
 from tray.files import user_file
 from tray.model.hook import Command, Http

@@ -14,7 +14,7 @@ from tray.agents.agent import (
     ProtectedFiles,
     part,
 )
-from tray.agents.x_code import hook_format, protocol
+from tray.agents.x_code import protocol
 
 PLUGIN = "a plugin of X-Code"
 # Its documentation has `path`, its source `filePath`.
@@ -53,12 +53,11 @@ def _is_alike(payload: Payload) -> bool:
 
 
 AGENT = Agent(
-    id=hook_format.AGENT,
+    id=protocol.AGENT,
     name="X-Code CLI",
     events=protocol.EVENTS,
-    default_can=protocol.DEFAULT_CAN,
     protocol=protocol,
-    answers=hook_format.ANSWERS,
+    answers=protocol.ANSWERS,
     tools=TOOLS,
     marks=Marks(is_alike=_is_alike, event_names=re.compile(r"[A-Z]\w*")),
     rules=HookRules(
@@ -67,7 +66,7 @@ AGENT = Agent(
         placeholders=Placeholders(
             plugin="pluginDir", storage="pluginDataDir", cwd="cwd", home="homedir", separator="sep"
         ),
-        plugin_input=hook_format.with_plugin,
+        plugin_input=protocol.with_plugin,
     ),
     programs=frozenset({"x-code", "xc", "xcode-cli"}),
     variables=frozenset({"X_CODE_PLUGIN_ROOT"}),

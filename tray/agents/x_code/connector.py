@@ -23,8 +23,7 @@ from tray.agents.connection import (
     read_or_empty,
 )
 from tray.agents.native_runs import declared_in
-from tray.agents.x_code.hook_format import AGENT
-from tray.agents.x_code.protocol import EVENTS
+from tray.agents.x_code.protocol import AGENT, EVENTS
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.edit.json_edit import JsonText, is_blank, new_document
 from tray.errors import HooktrayError

@@ -12,7 +12,7 @@ from typing import Any
 
 from tray.agents.connection import HookCheck, Plan, Site, config_change
 from tray.agents.x_code import connector
-from tray.agents.x_code.hook_format import AGENT
+from tray.agents.x_code.protocol import AGENT
 from tray.agents.x_code.source import MANIFESTS, read
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.edit.json_edit import OBJECT_HINT, JsonText, is_blank, new_document

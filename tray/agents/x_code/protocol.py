@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tray.agents import outputs, wire
-from tray.agents.x_code.hook_format import hook_event_name as hook_event_name
-from tray.agents.x_code.hook_format import read as read
-from tray.agents.x_code.hook_format import stdin as stdin
-from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Target, Verdict
+from tray.agents import lenient, outputs, tools, wire
+from tray.agents.agent import AnswerWords
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
+AGENT = "x-code"
 # 30 s is the most the agent allows (it refuses a plugin's hooks altogether above that): connect writes it.
 EVENTS: Mapping[str, EventSpec] = {
     "PostCompact": EventSpec(kind=EventKind.COMPACT_AFTER, timeout=30),
@@ -36,17 +35,27 @@ EVENTS: Mapping[str, EventSpec] = {
     "TurnComplete": EventSpec(kind=EventKind.ROUND_END, timeout=30),  # after every model round
     "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Capability.DENY | Capability.CONTEXT, timeout=30),
 }
-DEFAULT_CAN = Capability.NOTHING
+# Every agent's events under the name whose answers are taken there; the rest have their canonical name.
+NAMES_BY_KIND: Mapping[EventKind, str] = {
+    **{spec.kind: name for name, spec in EVENTS.items()},
+    **dict.fromkeys((EventKind.CONVERSATION_NEW, EventKind.MODEL_BEFORE), "UserPromptSubmit"),
+    **dict.fromkeys((EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND), "UserPromptSubmit"),
+    **dict.fromkeys((EventKind.TOOL_FAILED, EventKind.TOOL_RESULT), "PostToolUse"),
+    EventKind.TURN_END: "TurnComplete",
+}
+DECIDING_EVENTS = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
+KNOWN_KEYS = frozenset({"args", "context", "decision", "output", "reason"})
+DECISIONS = {"allow": Verdict.ABSTAIN, "deny": Verdict.DENY, "modify": Verdict.ABSTAIN}
+ANSWERS = AnswerWords(keys=KNOWN_KEYS, verdicts={"decision": DECISIONS})
+IGNORED = "The hook's output {}; ignored."
+# Hooks read these fields without asking whether they are there.
+USAGE = {"tokenUsage": {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}}
+OUTCOMES = ("aborted", "completed", "failed")
+TRIGGERS = ("proactive", "reactive")
 
 
 def event_name(payload: Mapping[str, Any]) -> str:
     return wire.event_name(payload, "event")
-
-
-def session(request: RelayRequest, payload: Mapping[str, Any]) -> str:
-    """The agent's types know a session id, the agent sends none."""
-    fields = wire.nested(payload, "session")
-    return wire.text(fields, "sessionId") or f"{request.parent}:{wire.text(fields, 'cwd') or request.cwd}"
 
 
 def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
@@ -58,12 +67,13 @@ def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
 def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
     fields = wire.nested(payload, "session")
     agent = wire.nested(payload, "agent")
+    cwd = wire.text(fields, "cwd") or request.cwd
     return Event(
         **wire.request_fields(request, payload),
         name=name,
         kind=wire.spec(EVENTS, name).kind,
-        session=session(request, payload),
-        cwd=wire.text(fields, "cwd") or request.cwd,
+        session=wire.text(fields, "sessionId") or f"{request.parent}:{cwd}",  # it sends no id, its types have one
+        cwd=cwd,
         model=wire.text(fields, "modelId"),
         topic=wire.text(payload, "trigger", "outcome"),
         title=wire.text(agent, "description"),
@@ -81,10 +91,8 @@ def neutral(name: str, body: bytes) -> Answer:
 def rewrite_problem(event: Event, decision: Decision) -> str:
     if decision.rewrite is None:
         return ""
-    value = decision.rewrite.value
-    if decision.rewrite.target is Target.OUTPUT:
-        return wire.json_problem(value)
-    return "is not a JSON object" if not isinstance(value, Mapping) else wire.json_problem(value)
+    is_output = decision.rewrite.target is Target.OUTPUT
+    return (wire.json_problem if is_output else wire.object_problem)(decision.rewrite.value)
 
 
 def render(event: Event, decision: Decision) -> Answer:
@@ -114,7 +122,7 @@ def sample(name: str) -> bytes:
     return wire.dumps_line({**common, **SAMPLES[name]})
 
 
-USAGE = {"inputTokens": 4321, "outputTokens": 567, "totalTokens": 4888}
+USED = {"inputTokens": 4321, "outputTokens": 567, "totalTokens": 4888}
 CALL = {"name": "shell", "args": {"command": "ls -la"}, "callId": "call_abc124"}
 REVIEWER = {"name": "code-reviewer", "description": "review the diff"}
 SAMPLES: Mapping[str, Mapping[str, Any]] = {
@@ -125,7 +133,125 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "SessionEnd": {},
     "SessionStart": {},
     "SubagentStart": {"agent": {**REVIEWER, "prompt": "Review the diff of the last commit."}},
-    "SubagentStop": {"agent": REVIEWER, "durationMs": 12345, "outcome": "completed", "tokenUsage": USAGE},
-    "TurnComplete": {"turn": 3, "tokenUsage": USAGE},
+    "SubagentStop": {"agent": REVIEWER, "durationMs": 12345, "outcome": "completed", "tokenUsage": USED},
+    "TurnComplete": {"turn": 3, "tokenUsage": USED},
     "UserPromptSubmit": {"prompt": "Fix the parser."},
 }
+
+
+# ---- hooks that were written for X-Code, on any agent's event ----
+
+
+def hook_event_name(event: Event) -> str:
+    """The event's name for a hook of this dialect."""
+    return event.name if event.agent == AGENT else NAMES_BY_KIND.get(event.kind, event.kind.value)
+
+
+def stdin(event: Event) -> bytes:
+    if event.agent == AGENT:
+        body = _native(event)
+        return body if body.endswith(b"\n") else body + b"\n"
+    fields: dict[str, Any] = {
+        "event": hook_event_name(event),
+        "session": {"cwd": event.cwd, "modelId": event.model},
+        "plugin": {"id": "hooktray", "dir": ""},
+    }
+    common = wire.non_empty(
+        topic=event.topic, title=event.title, prompt=event.prompt, message=event.message, path=event.path
+    )
+    return wire.dumps_line(fields | common | _extras(event))
+
+
+def _native(event: Event) -> bytes:
+    """The agent's exact bytes, with the path under its documented name too where the agent calls it `filePath`."""
+    args = event.tool.input if event.tool else {}
+    if "filePath" not in args or "path" in args:
+        return event.body
+    call = {**wire.nested(event.payload, "tool"), "args": {**args, "path": args["filePath"]}}
+    return wire.dumps_line({**event.payload, "tool": call})
+
+
+def with_plugin(stdin: bytes, id: str, folder: str) -> bytes:
+    """The same input as the hook of this plugin gets it: the agent's own names the plugin that brought the event."""
+    try:
+        fields = wire.mapping(stdin)
+    except ValueError:
+        return stdin
+    return wire.dumps_line(fields | {"plugin": {"id": id, "dir": folder}})
+
+
+def _extras(event: Event) -> dict[str, Any]:
+    agent = {"name": event.subagent, "description": event.title}
+    match hook_event_name(event):
+        case "TurnComplete":
+            return {"turn": 0} | USAGE
+        case "UserPromptSubmit":
+            return {"prompt": event.prompt}
+        case "PreCompact":
+            return _compact(event) | {"tokenEstimate": 0}
+        case "PostCompact":
+            return _compact(event) | {"summary": event.message}
+        case "SubagentStart":
+            return {"agent": agent | {"prompt": event.prompt}}
+        case "SubagentStop":
+            outcome = event.topic if event.topic in OUTCOMES else "completed"
+            return {"agent": agent, "durationMs": 0, "outcome": outcome} | USAGE
+    return _tool(event, event.tool) if event.tool else {}
+
+
+def _compact(event: Event) -> dict[str, Any]:
+    return {"trigger": event.topic if event.topic in TRIGGERS else "proactive", "messageCount": 0}
+
+
+def _tool(event: Event, tool: Tool) -> dict[str, Any]:
+    name, args = tools.hook_call(event.agent, AGENT, tool)
+    call = {"name": name, "args": args, "callId": tool.call}
+    result = {"output": outputs.as_text(tool.output), "isError": tool.failed}
+    return {"tool": call | (result if hook_event_name(event) == "PostToolUse" else {})}
+
+
+def read(event: Event, result: Result) -> HookOutput:
+    if problem := wire.run_problem(result):
+        return HookOutput(problem=problem)
+    if result.code != 0:
+        return HookOutput(problem=f"exit {result.code}")
+    output = lenient.text(result.stdout)
+    if hook_event_name(event) not in DECIDING_EVENTS or not output:
+        return HookOutput()
+    try:
+        answer = lenient.mapping(output, KNOWN_KEYS)
+    except lenient.TooDeepError as error:
+        return HookOutput(problem=f"output is {error}")
+    except ValueError as error:
+        return HookOutput(warning=IGNORED.format(f"is {error}"))
+    return _hook_output(event, answer)
+
+
+def _hook_output(event: Event, answer: Mapping[str, Any]) -> HookOutput:
+    """An allow only goes on: it does not skip the agent's own question."""
+    decision = answer.get("decision")
+    if decision == "deny":
+        return HookOutput(verdict=Verdict.DENY, reason=wire.text(answer, "reason"))
+    if not isinstance(decision, str) or decision not in DECISIONS:
+        return HookOutput(warning=IGNORED.format("has a decision that is none of allow, deny, modify"))
+    if hook_event_name(event) == "UserPromptSubmit":
+        return HookOutput(context=wire.text(answer, "context"))
+    return HookOutput() if decision == "allow" else _modified(event, answer)
+
+
+def _modified(event: Event, answer: Mapping[str, Any]) -> HookOutput:
+    if hook_event_name(event) == "PostToolUse":
+        return _output(event, answer.get("output"))
+    args = answer.get("args")
+    if event.tool is None or not isinstance(args, dict):
+        return HookOutput(warning=IGNORED.format("modifies nothing: its args are no object"))
+    value = tools.translate_back(event.agent, AGENT, event.tool.name, event.tool.input, args)
+    return HookOutput(rewrite=Rewrite(target=Target.INPUT, value=value))
+
+
+def _output(event: Event, text: Any) -> HookOutput:
+    """The text in the shape of the tool's own output, where that has a place for one."""
+    if event.tool is None or not isinstance(text, str):
+        return HookOutput(warning=IGNORED.format("modifies nothing: its output is not text"))
+    value = outputs.with_text(event.tool.output, text)
+    return HookOutput(rewrite=Rewrite(target=Target.OUTPUT, value=text if value is None else value))

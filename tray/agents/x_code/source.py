@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.protocol import agent_events
-from tray.agents.x_code.hook_format import AGENT
-from tray.agents.x_code.protocol import EVENTS
+from tray.agents.x_code.protocol import AGENT, EVENTS
 from tray.files import user_file
 from tray.model.event import EventKind
 from tray.model.hook import Command, Failure
