@@ -116,15 +116,18 @@ def find(event: Event, agent: Agent, stdout: bytes, *, is_unused: bool = False) 
     if "{" not in text:
         return _plain_text(event, agent, text, is_unused)
     objects = [one for part in _parts(text) for one in _objects(part)]
-    refusals = [(one, found) for one in objects if (found := _refusal_in(event, agent, one.fields)) is not None]
-    if refusals and (output := _own_refusal(event, agent, refusals, text)):
-        return output
-    for one in objects:
-        if _near_miss(event, agent, one.fields, None, is_unused):  # usually there is none, and the event is not read
-            copy = _event_copy(event, agent)
-            is_copy = one.text in copy.texts or copy.covers(one.text, text)
-            if not is_copy and (problem := _near_miss(event, agent, one.fields, copy, is_unused)):
-                return HookOutput(problem=problem)
+    refusals = [one for one in objects if _refusal_in(event, agent, one.fields)]
+    misses = [one for one in objects if _near_miss(event, agent, one.fields, None, is_unused)]
+    if not refusals and not misses:  # the usual case, in which the event is not read
+        return None
+    copy = _event_copy(event, agent)
+    own = [_own_refusal(event, agent, one, copy) for one in refusals if not copy.covers(one.text, text)]
+    if strictest := max(filter(None, own), key=attrgetter("verdict"), default=None):
+        return strictest
+    for one in misses:
+        is_copy = one.text in copy.texts or copy.covers(one.text, text)
+        if not is_copy and (problem := _near_miss(event, agent, one.fields, copy, is_unused)):
+            return HookOutput(problem=problem)
     return None
 
 
@@ -199,23 +202,11 @@ def _plain_text(event: Event, agent: Agent, text: str, is_unused: bool) -> HookO
 # ---- refusals ----
 
 
-def _own_refusal(
-    event: Event, agent: Agent, refusals: list[tuple[Found, HookOutput]], output: str
-) -> HookOutput | None:
-    """Returns the strictest refusal that is not in a copy of the event."""
-    copy = _event_copy(event, agent)
-    found: list[HookOutput] = []
-    for one, refusal in refusals:
-        if copy.covers(one.text, output):
-            continue
-        if one.text in copy.texts:
-            refusal = HookOutput(problem="output has a refusal that is word for word in the event")
-        elif (own := _refusal_in(event, agent, one.fields, copy)) is not None:
-            refusal = own
-        else:
-            continue
-        found.append(refusal)
-    return max(found, key=attrgetter("verdict"), default=None)
+def _own_refusal(event: Event, agent: Agent, one: Found, copy: EventCopy) -> HookOutput | None:
+    """Returns the strictest refusal in an object that is not in a copy of the event."""
+    if one.text in copy.texts:
+        return HookOutput(problem="output has a refusal that is word for word in the event")
+    return _refusal_in(event, agent, one.fields, copy)
 
 
 def _refusal_in(
@@ -354,20 +345,16 @@ def _verdict_keys() -> frozenset[str]:
     return frozenset(key for key, _ in _table())
 
 
-def _is_near(key: str, meant: str) -> bool:
-    return min(len(key), len(meant)) >= SHORTEST and _distance(key, meant) <= NEAR
-
-
-def _distance(one: str, other: str) -> int:
-    """Returns the number of edits between two words; NEAR + 1 if their lengths differ by more than NEAR."""
-    if abs(len(one) - len(other)) > NEAR:
-        return NEAR + 1
+def _is_near(one: str, other: str) -> bool:
+    """True if at most NEAR edits are between two words that are long enough to be misspelt."""
+    if min(len(one), len(other)) < SHORTEST or abs(len(one) - len(other)) > NEAR:
+        return False
     row: list[int] = [*range(len(other) + 1)]
     for number, sign in enumerate(one, start=1):
         before, row[0] = row[0], number
         for place, each in enumerate(other, start=1):
             before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (sign != each))
-    return row[-1]
+    return row[-1] <= NEAR
 
 
 # ---- words ----

@@ -19,8 +19,7 @@ Spellings = Mapping[str, tuple[str, ...]]  # the names of argument keys; the fir
 
 NO_TOOLS: Mapping[str, NativeTool] = {}  # a tool without a row keeps its name
 COMMAND = "command"  # the canonical key of a shell's lines
-PAIRS = 512  # of agents whose translations are remembered
-CALLED = 1024  # tools whose names in matchers are remembered
+CALLED = 1024  # tools whose names in matchers and translations are remembered
 BROADER = {"MultiEdit": "Edit", "NotebookEdit": "Edit"}  # the tool that agents without this one use
 PATCHERS = frozenset({"Edit", "Write"})  # the canonical tools that a patch can replace
 CANONICAL_NAMES = word_set(
@@ -144,7 +143,7 @@ def title(agent: str, tool: Tool) -> str:
 
 def canonical_input(agent: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:
     """A tool's input in the canonical argument keys."""
-    return dict(input) if agent == CANONICAL else translate_input(agent, CANONICAL, name, input)
+    return translate_input(agent, CANONICAL, name, input)
 
 
 def canonical_call(agent: str, tool: Tool) -> tuple[str, Mapping[str, Any], Any]:
@@ -175,7 +174,7 @@ def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[st
     The agent's first spelling of a key counts before other keys of that meaning: a model may write one that its agent
     does not look at, and a hook would be shown that one.
     """
-    known = _translations(from_agent, to_agent).get(name) if from_agent != to_agent else None
+    known = _translation(from_agent, to_agent, name) if from_agent != to_agent else None
     if known is None or (known.keys.isdisjoint(input) and not known.is_patcher):
         return dict(input)
     keys = _keys(known, input)
@@ -197,7 +196,7 @@ def _added(known: Translation, input: Mapping[str, Any]) -> dict[str, Any]:
 
 def hook_call(agent: str, hook: str, tool: Tool) -> tuple[str, dict[str, Any]]:
     """A call's name and input for a hook of another format: each value under every key that its hooks look for."""
-    known = _translations(agent, hook).get(tool.name)
+    known = _translation(agent, hook, tool.name)
     if known is None:
         return tool.name, dict(tool.input)
     name = native(hook, title(agent, tool)) if known.is_patcher else known.name
@@ -221,7 +220,7 @@ def translate_back(
 
     Of a value that the hook got under several keys, the one that it changed counts.
     """
-    there = _translations(agent, hook).get(name)
+    there = _translation(agent, hook, name)
     if there is None:
         return dict(answer)
     given, added = translate_input(agent, hook, name, original), _added(there, original) if there.is_patcher else {}
@@ -234,7 +233,7 @@ def translate_back(
     answer = {key: value for key, value in changed.items() if key not in echoed}
     spelled = {theirs: own for own, theirs in _keys(there, original).items()}
     fresh = {key: value for key, value in answer.items() if key not in spelled}
-    back = _translations(hook, agent).get(there.name)
+    back = _translation(hook, agent, there.name)
     added = _keys(back, fresh) if back else {key: key for key in fresh}
     return {spelled.get(key) or added[key]: value for key, value in answer.items()}
 
@@ -256,42 +255,34 @@ def _rows(agent: str) -> Mapping[str, NativeTool]:
     return {**rows, **{name: rows[title] for name, title in _titles(agent).items()}}
 
 
-@lru_cache(PAIRS)
-def _translations(agent: str, other: str) -> Mapping[str, Translation]:
-    """By the agent's own names of tools; a tool that is not here has the same name and keys in the other agent."""
-    own, others = _tools(agent), _tools(other)
-    more = AGENTS[other].also_does.values() if other in AGENTS else ()
-    known = (*own, *others, *(title for titles in more for title in titles))
-    names = {**{title: title for title in known}, **_titles(agent)}
+@lru_cache(CALLED)
+def _translation(agent: str, other: str, name: str) -> Translation | None:
+    """Returns None for a tool that has the same name and keys in the other agent."""
+    title = canonical(agent, name)
+    own, row = _tools(agent).get(title), _row(other, title)
+    if own is None and row is None:
+        return None
     is_same = agent == other
-    return {
-        name: _translation(title, _row(other, title), {} if is_same else _reverse(own.get(title)), is_same=is_same)
-        for name, title in names.items()
-    }
+    native_keys = row.keys if row else {}
+    reverse = (
+        {spelling: (key,) for key, names in own.keys.items() for spelling in names} if own and not is_same else {}
+    )
+    return Translation(
+        name=row.name if row else title,
+        to_canonical=reverse,
+        from_canonical={} if is_same else native_keys,
+        spellings=tuple(native_keys.values()),
+        keys=frozenset((*reverse, *native_keys, *(each for names in native_keys.values() for each in names))),
+        is_patcher=title in PATCHERS and not is_same,
+        patch=row.patch if row else "",
+    )
 
 
 def _row(agent: str, title: str) -> NativeTool | None:
     """Returns the names that `agent` has for the canonical tool and its arguments."""
     name = native(agent, title)
-    row = _tools(agent).get(title) or _rows(agent).get(name)
+    row = _tools(agent).get(title) or (_rows(agent).get(name) if name != title else None)
     return replace(row, name=name) if row else None
-
-
-def _reverse(row: NativeTool | None) -> Spellings:
-    return {spelling: (key,) for key, names in row.keys.items() for spelling in names} if row else {}
-
-
-def _translation(title: str, other: NativeTool | None, reverse: Spellings, *, is_same: bool) -> Translation:
-    native = other.keys if other else {}
-    return Translation(
-        name=other.name if other else title,
-        to_canonical=reverse,
-        from_canonical={} if is_same else native,
-        spellings=tuple(native.values()),
-        keys=frozenset((*reverse, *native, *(name for names in native.values() for name in names))),
-        is_patcher=title in PATCHERS and not is_same,
-        patch=other.patch if other else "",
-    )
 
 
 def _keys(known: Translation, input: Mapping[str, Any]) -> dict[str, str]:
