@@ -6,7 +6,7 @@ import difflib
 import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
@@ -19,7 +19,6 @@ MAX_LISTED = 20  # words that are all named beside the likely one: it may be non
 _QUOTE = "put it in quotes if it is text"
 
 KeyPath = tuple[str | int, ...]
-Place = TypeVar("Place")  # an offset into the text, or a mark
 
 
 class Mark(NamedTuple):
@@ -91,7 +90,7 @@ def _location(path: str, mark: Mark) -> str:
     return f"{path if path.isprintable() else repr(path)[1:-1]}:{mark.line}:{mark.column}"
 
 
-def _config_error(path: str, mark: Mark, what: str, hint: str) -> ConfigError:
+def place_error(path: str, mark: Mark, what: str, hint: str) -> ConfigError:
     return ConfigError(f"{_location(path, mark)}: {what}", hint=hint)
 
 
@@ -104,7 +103,7 @@ def decode(text: str | bytes, path: str, limit: int) -> str:
     """The text without its byte order mark, once it is known to be short enough and UTF-8."""
     size = len(text) if isinstance(text, bytes) else len(text.encode("utf-8", "surrogatepass"))
     if size > limit:
-        raise _config_error(
+        raise place_error(
             path, TOP, f"the file has {size} bytes, {limit} are allowed", "make it smaller, or split it"
         )
     if isinstance(text, str):
@@ -114,7 +113,7 @@ def decode(text: str | bytes, path: str, limit: int) -> str:
     except UnicodeDecodeError as error:
         before = text[: error.start].decode("utf-8").removeprefix("\ufeff")
         what = f"the byte 0x{text[error.start]:02x} is not UTF-8"
-        raise _config_error(path, LineIndex(before).mark(len(before)), what, "save the file as UTF-8") from None
+        raise place_error(path, LineIndex(before).mark(len(before)), what, "save the file as UTF-8") from None
 
 
 class LineIndex:
@@ -153,46 +152,51 @@ class OffsetMarks(Mapping[KeyPath, Mark]):
         return len(self._offsets)
 
 
-class StrictReader(Generic[Place]):
-    """What both formats share: places, the number of nodes, numbers and errors. A reader defines what a place is."""
+class StrictReader:
+    """What both formats share: the places of values, the number of nodes, numbers and errors."""
 
-    def __init__(self, path: str, depth: int, top: Place) -> None:
+    def __init__(self, text: str, path: str, depth: int) -> None:
+        self._text = text
         self._path = path
         self._depth = depth
         self._nodes = 0
-        self._places: dict[KeyPath, Place] = {(): top}
-        self._value_places: dict[KeyPath, Place] = {}
-        self._ends: dict[KeyPath, Place] = {}
+        self._places: dict[KeyPath, int] = {(): 0}  # these are offsets into the text
+        self._value_places: dict[KeyPath, int] = {}
+        self._ends: dict[KeyPath, int] = {}
 
-    def _mark(self, place: Place) -> Mark:
-        raise NotImplementedError
+    def _document(self, value: object) -> Document:
+        places = (self._places, self._value_places, self._ends)
+        marks, value_marks, ends = (OffsetMarks(one, self._text) for one in places)
+        return Document(
+            value=value, path=self._path, marks=marks, value_marks=value_marks, ends=ends, text=self._text
+        )
 
-    def _error(self, place: Place, what: str, hint: str) -> ConfigError:
-        return _config_error(self._path, self._mark(place), what, hint)
+    def _error(self, place: int, what: str, hint: str) -> ConfigError:
+        return place_error(self._path, LineIndex(self._text).mark(place), what, hint)
 
-    def _enter(self, at: KeyPath, place: Place) -> None:
+    def _enter(self, at: KeyPath, place: int) -> None:
         self._value_places[at] = place
         self._places.setdefault(at, place)
         self._count(place)
 
-    def _descend(self, at: KeyPath, place: Place) -> None:
+    def _descend(self, at: KeyPath, place: int) -> None:
         if len(at) >= self._depth:
             raise self._error(place, f"nested deeper than {self._depth} levels", "make it flatter")
 
-    def _count(self, place: Place) -> None:
+    def _count(self, place: int) -> None:
         self._nodes += 1
         if self._nodes > NODES:
             raise self._error(place, f"more than {NODES} keys and values", "split the file")
 
-    def _key(self, at: KeyPath, place: Place) -> None:
+    def _key(self, at: KeyPath, place: int) -> None:
         self._count(place)
         if at in self._places:
-            line = self._mark(self._places[at]).line
+            line = LineIndex(self._text).mark(self._places[at]).line
             what = f"the key {quote_short(str(at[-1]))} is given twice, first in line {line}"
             raise self._error(place, what, "keep one of the two")
         self._places[at] = place
 
-    def _number(self, text: str, place: Place, *, whole: bool) -> int | float:
+    def _number(self, text: str, place: int, *, whole: bool) -> int | float:
         if len(text) > DIGITS:
             what = f"the number {quote_short(text)} has {len(text)} characters, {DIGITS} are allowed"
             raise self._error(place, what, _QUOTE)

@@ -7,7 +7,7 @@ import re
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
 from tray.errors import ConfigError
-from tray.strict.document import Document, KeyPath, LineIndex, Mark, OffsetMarks, StrictReader, decode, quote_short
+from tray.strict.document import Document, KeyPath, StrictReader, decode, quote_short
 
 JSON_DEPTH = 64
 _MAX_DEPTH = 200  # no caller may ask for more: one level costs two frames of the interpreter's stack
@@ -33,27 +33,15 @@ def relax(text: bytes) -> bytes:
     return _TEXT_OR_COMMA.sub(blank, _TEXT_OR_COMMENT.sub(blank, text))
 
 
-class _JsonReader(StrictReader[int]):
+class _JsonReader(StrictReader):
     """One pass over the text; strings are left to the json module's own scanner."""
-
-    def __init__(self, text: str, path: str, depth: int) -> None:
-        super().__init__(path, depth, 0)
-        self._text = text
-        self._lines = LineIndex(text)
 
     def document(self) -> Document:
         value, end = self._value(self._blank(0), ())
         end = self._blank(end)
         if end < len(self._text):
             raise self._unexpected(end, "the end of the file", "keep one JSON value in the file")
-        places = (self._places, self._value_places, self._ends)
-        marks, value_marks, ends = (OffsetMarks(one, self._text) for one in places)
-        return Document(
-            value=value, path=self._path, marks=marks, value_marks=value_marks, ends=ends, text=self._text
-        )
-
-    def _mark(self, place: int) -> Mark:
-        return self._lines.mark(place)
+        return self._document(value)
 
     def _blank(self, at: int) -> int:
         found = _BLANK.match(self._text, at)
