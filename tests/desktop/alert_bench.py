@@ -9,7 +9,7 @@ from house import House
 from notify import samples
 
 from tray.desktop.alert_controller import AlertController
-from tray.desktop.menu import Action, ShowReason
+from tray.desktop.menu.actions import Action, ShowReason
 from tray.desktop.opener import Opener
 from tray.desktop.session_focus import SessionFocus
 from tray.engine.user_questions import UserQuestions

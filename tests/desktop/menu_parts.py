@@ -7,15 +7,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from tray.desktop.menu import (
-    Approval,
-    Item,
-    ItemKind,
-    MenuAgent,
-    MenuRequest,
-    MenuState,
-    menu,
-)
+from tray.desktop.menu import menu
+from tray.desktop.menu.items import Item, ItemKind
+from tray.desktop.menu.state import Approval, MenuAgent, MenuRequest, MenuState
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
 

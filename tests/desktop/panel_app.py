@@ -18,7 +18,9 @@ from msgspec.structs import replace
 from tray.agents.protocol import spec
 from tray.desktop.artwork import IconState
 from tray.desktop.icon import Icon, choose_icon
-from tray.desktop.menu import Action, Approval, MenuRequest, MenuState, QuitTray, ToggleSwitch, menu
+from tray.desktop.menu import menu
+from tray.desktop.menu.actions import Action, QuitTray, ToggleSwitch
+from tray.desktop.menu.state import Approval, MenuRequest, MenuState
 from tray.desktop.pystray_icon import PystrayIcon
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Sequence
 
-from tray.desktop.menu import Action
+from tray.desktop.menu.actions import Action
 
 
 class RecordedClicks:

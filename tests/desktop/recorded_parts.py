@@ -10,7 +10,7 @@ from at_once import AtOnce
 from house import House
 
 from tray.desktop.alert_controller import AlertController
-from tray.desktop.menu import MenuAgent
+from tray.desktop.menu.state import MenuAgent
 from tray.desktop.menu_parts import MenuIncident, MenuParts
 from tray.desktop.opener import Opener
 from tray.desktop.session_focus import SessionFocus

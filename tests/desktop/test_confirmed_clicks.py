@@ -15,8 +15,9 @@ from desktop.recorded_parts import RecordedMessages
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.controls import Controls
+from tray.approvals.user_action import UserAction
 from tray.desktop.confirmed_clicks import CLICKS, ConfirmedClicks
-from tray.desktop.menu import OpenPage, PauseHooks, ToggleSwitch
+from tray.desktop.menu.actions import OpenPage, ToggleSwitch
 from tray.errors import HooktrayError
 from tray.notify.service import AlertService
 
@@ -57,7 +58,7 @@ def stage(house: House) -> Stage:
 
 
 def test_a_click_waits_for_the_passphrase_and_then_counts_until_the_panel_ends(stage: Stage) -> None:
-    stage.clicks.menu_rejected(PANEL, True, [PauseHooks(60.0)])
+    stage.clicks.menu_rejected(PANEL, True, [UserAction(action="pause", seconds=60.0)])
     before = list(stage.done)
     (request,) = stage.controls.requests
     stage.controls.resolve(request.id, accept=True)
@@ -66,13 +67,13 @@ def test_a_click_waits_for_the_passphrase_and_then_counts_until_the_panel_ends(s
     assert before == []
     assert request.word == CLICKS
     assert "hooktray approve clicks" in stage.told[0][1]
-    assert stage.done == [PauseHooks(60.0), ToggleSwitch()]
+    assert stage.done == [UserAction(action="pause", seconds=60.0), ToggleSwitch()]
 
 
 def test_without_a_passphrase_a_click_says_the_ways_that_work(house: House) -> None:
     stage = Stage(house)
 
-    stage.clicks.menu_rejected(PANEL, True, [PauseHooks(60.0)])
+    stage.clicks.menu_rejected(PANEL, True, [UserAction(action="pause", seconds=60.0)])
 
     assert (stage.done, stage.controls.requests) == ([], ())
     assert "started after an agent" in stage.told[0][0]
@@ -82,7 +83,7 @@ def test_without_a_passphrase_a_click_says_the_ways_that_work(house: House) -> N
 def test_below_an_agent_a_click_is_refused_and_says_the_way(stage: Stage) -> None:
     stage.trust.objection = ClickObjection.AGENT
 
-    stage.clicks.menu_rejected(PANEL, True, [PauseHooks(60.0), OpenPage()])
+    stage.clicks.menu_rejected(PANEL, True, [UserAction(action="pause", seconds=60.0), OpenPage()])
     stage.clicks.button_rejected(PANEL, lambda: stage.done.append(ToggleSwitch()))
 
     assert (stage.done, stage.controls.requests) == ([], ())
@@ -96,7 +97,7 @@ def test_below_an_agent_a_click_is_refused_and_says_the_way(stage: Stage) -> Non
 
 def test_what_no_panel_sends_does_nothing_and_is_told_once_a_minute(stage: Stage) -> None:
     for _ in range(3):
-        stage.clicks.menu_rejected(PANEL, False, [OpenPage(), PauseHooks(60.0)])
+        stage.clicks.menu_rejected(PANEL, False, [OpenPage(), UserAction(action="pause", seconds=60.0)])
     stage.clock.now += 60.0
     stage.clicks.menu_rejected(PANEL, False, [ToggleSwitch()])
 

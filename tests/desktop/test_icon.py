@@ -22,7 +22,8 @@ from tray.desktop.artwork import IconState
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.icon import Icon, IconBackend, choose_backend, choose_icon
 from tray.desktop.linux import XScreen, collapses_submenus, query_screen, session_bus
-from tray.desktop.menu import MenuState, menu
+from tray.desktop.menu import menu
+from tray.desktop.menu.state import MenuState
 
 DEADLINE = 60.0
 NO_SCREEN, SCREEN, OLD_TRAY = XScreen(), XScreen(display=True), XScreen(display=True, xembed=True)

@@ -12,32 +12,31 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from desktop.menu_parts import CLAUDE, LABEL_LIMIT, NOON, OFF, PENDING, RECORD, find, labels, walk
-from tray.desktop.menu import (
+from tray.approvals.user_action import UserAction
+from tray.desktop.menu import menu
+from tray.desktop.menu.actions import (
     Action,
-    AlertsState,
     AnswerQuestion,
-    Approval,
-    DismissRequest,
     GoToSession,
-    GrantRequest,
-    ItemKind,
-    MenuAgent,
-    MenuHook,
-    MenuOptions,
-    MenuPreview,
-    MenuQuestion,
-    MenuRequest,
-    MenuState,
     OpenPage,
-    PartialPause,
     QuitTray,
-    ResumeHooks,
     Review,
     RunDoctor,
     ShowAgents,
     ShowProblem,
     ToggleSwitch,
-    menu,
+)
+from tray.desktop.menu.items import ItemKind
+from tray.desktop.menu.state import (
+    AlertsState,
+    Approval,
+    MenuAgent,
+    MenuHook,
+    MenuPreview,
+    MenuQuestion,
+    MenuRequest,
+    MenuState,
+    PartialPause,
 )
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
@@ -53,6 +52,7 @@ def test_the_rows_stand_in_the_order_that_the_user_knows() -> None:
         "Hooks enabled",
         "Pause",
         "Sessions",
+        "Open page",
         "Recent decisions",
         "Needs you",
         "Approvals",
@@ -60,7 +60,7 @@ def test_the_rows_stand_in_the_order_that_the_user_knows() -> None:
         "Settings",
         "Quit",
     ]
-    assert [row.action for row in rows if row.action] == [ToggleSwitch(), QuitTray()]
+    assert [row.action for row in rows if row.action] == [ToggleSwitch(), OpenPage(), QuitTray()]
 
 
 def test_a_broken_file_is_told_by_name_place_and_cause_and_a_click_tells_the_rest() -> None:
@@ -108,11 +108,14 @@ def test_the_first_row_has_what_ends_its_cause() -> None:
     shown = [menu(state)[0] for state in (paused, replace(paused, enabled=False), asked)]
 
     assert [(row.label, [child.action for child in row.children]) for row in shown[:2]] == [
-        ("Hooks are paused until 12:10", [ResumeHooks()]),
+        ("Hooks are paused until 12:10", [UserAction(action="resume")]),
         ("Hooks are off", [ToggleSwitch()]),
     ]
     assert (shown[2].label, len(shown[2].children)) == ("1 request waits for you", 1)
-    assert [row.action for row in shown[2].children[0].children] == [GrantRequest("q1"), DismissRequest("q1")]
+    assert [row.action for row in shown[2].children[0].children] == [
+        UserAction(action="allow", key="q1"),
+        UserAction(action="dismiss", key="q1"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -253,13 +256,13 @@ states = st.builds(
     alerts=st.builds(
         AlertsState,
         muted_classes=st.frozensets(words, max_size=4),
-        snoozable=st.booleans(),
         snoozed_until=moments,
         quiet_hours=texts,
         quiet_hours_on=st.booleans(),
         deferred=st.integers(-1, 10**6),
     ),
-    options=st.builds(MenuOptions, at_login=st.none() | st.booleans(), page=st.booleans(), doctor=st.booleans()),
+    at_login=st.booleans(),
+    has_passphrase=st.booleans(),
 )
 
 
@@ -274,7 +277,7 @@ def test_any_state_gives_a_sound_menu(state: MenuState, language: str, monkeypat
     everything = list(walk(rows))
 
     assert rows == menu(state)
-    assert len([row for row in rows if row.kind is not ItemKind.SEPARATOR]) == 10 + state.options.page
+    assert len([row for row in rows if row.kind is not ItemKind.SEPARATOR]) == 11
     assert len({item.id for item in everything}) == len(everything)
     for item in everything:
         assert bool(item.label) is (item.kind is not ItemKind.SEPARATOR)
@@ -292,7 +295,7 @@ def test_any_state_gives_a_sound_menu(state: MenuState, language: str, monkeypat
 )
 @given(state=states)
 def test_where_a_host_cannot_show_submenus_in_submenus_each_row_is_one_level_up(state: MenuState) -> None:
-    flat = menu(replace(state, options=replace(state.options, flat=True)))
+    flat = menu(replace(state, flat=True))
 
     assert [item.action for item in walk(flat) if item.action] == [
         one.action for one in walk(menu(state)) if one.action
@@ -303,12 +306,7 @@ def test_where_a_host_cannot_show_submenus_in_submenus_each_row_is_one_level_up(
 
 
 def test_a_row_of_a_submenu_in_a_submenu_begins_with_its_name_where_it_is_one_level_up() -> None:
-    options = MenuOptions(page=True, doctor=True, flat=True)
-    rows = menu(
-        MenuState(
-            now=NOON, approvals=(PENDING,), recent=(RECORD,), alerts=AlertsState(snoozable=True), options=options
-        )
-    )
+    rows = menu(MenuState(now=NOON, approvals=(PENDING,), recent=(RECORD,), flat=True))
     shown = {row.label: [child.label for child in row.children if child.action] for row in rows}
 
     assert shown["Approvals (1)"] == [
@@ -342,8 +340,9 @@ def test_every_row_makes_sense_when_it_is_read_aloud() -> None:
         sessions=(Session(agent="codex", session="s1", project="", state=SessionState.WAITING, since=NOON),),
         hooks=(MenuHook(key="h", name="guard", event="tool_before"),),
         agents=(claude, codex, changed),
-        alerts=AlertsState(snoozable=True, snoozed_until=NOON + 60, quiet_hours="22:00 to 07:00", deferred=2),
-        options=MenuOptions(page=True, doctor=True, at_login=True, has_passphrase=True),
+        alerts=AlertsState(snoozed_until=NOON + 60, quiet_hours="22:00 to 07:00", deferred=2),
+        at_login=True,
+        has_passphrase=True,
     )
 
     rows = [row for each in (state, replace(state, paused_until=None)) for row in walk(menu(each)) if row.label]
@@ -383,12 +382,8 @@ def test_needs_you_lists_every_agent_that_waits_and_the_first_row_goes_there() -
     [
         (MenuState(now=NOON, agents=(replace(CLAUDE, changed="gone"),)), "Claude Code no longer asks", ShowAgents()),
         (MenuState(now=NOON, approvals=(PENDING,)), "1 approval waits", Review(PENDING.key, PENDING.digest)),
-        (MenuState(now=NOON, failing_hooks=4, options=MenuOptions(doctor=True)), "4 hooks in trouble", RunDoctor()),
-        (
-            MenuState(now=NOON, failing_hooks=4, unjudged=2, options=MenuOptions(doctor=True)),
-            "2 calls ran unjudged",
-            RunDoctor(),
-        ),
+        (MenuState(now=NOON, failing_hooks=4), "4 hooks in trouble", RunDoctor()),
+        (MenuState(now=NOON, failing_hooks=4, unjudged=2), "2 calls ran unjudged", RunDoctor()),
     ],
 )
 def test_the_first_row_opens_the_cause_of_what_the_icon_shows(state: MenuState, text: str, action: Action) -> None:
@@ -405,10 +400,13 @@ def test_the_first_row_opens_what_was_done_at_a_terminal() -> None:
 
     assert row.label == "1 change can be undone"
     assert [child.label for child in row.children] == ["guard is approved · done in a terminal"]
-    assert [one.action for one in row.children[0].children] == [GrantRequest("q1"), DismissRequest("q1")]
+    assert [one.action for one in row.children[0].children] == [
+        UserAction(action="allow", key="q1"),
+        UserAction(action="dismiss", key="q1"),
+    ]
 
 
 def test_the_page_is_opened_from_the_first_level() -> None:
-    rows = menu(MenuState(now=NOON, options=MenuOptions(page=True)))
+    rows = menu(MenuState(now=NOON))
 
     assert [row.action for row in rows if row.label == "Open page"] == [OpenPage()]

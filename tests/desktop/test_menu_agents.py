@@ -6,22 +6,18 @@ import pytest
 from msgspec.structs import replace
 
 from desktop.menu_parts import CLAUDE, NOON, find, labels
-from tray.desktop.menu import (
+from tray.desktop.menu import menu
+from tray.desktop.menu.actions import (
     Action,
     ApplyConnection,
-    Approval,
     ConnectAll,
-    Item,
-    ItemKind,
     LeaveEntries,
-    MenuAgent,
-    MenuPreview,
-    MenuState,
     ProbeAgent,
     PutEntriesBack,
     ReviewConnection,
-    menu,
 )
+from tray.desktop.menu.items import Item, ItemKind
+from tray.desktop.menu.state import Approval, MenuAgent, MenuPreview, MenuState
 from tray.model.hook import ApprovalState
 
 
@@ -120,7 +116,7 @@ def test_while_nothing_is_connected_the_first_row_offers_the_agent_that_was_foun
 
     assert rows(find(state, "offer"))[1] == ("Connect Claude Code", ApplyConnection("claude-code", "1a2b3c4d5e"))
     assert find(state, "offer").label == "No agent is connected"
-    assert len([row for row in menu(state) if row.kind is not ItemKind.SEPARATOR]) == 10
+    assert len([row for row in menu(state) if row.kind is not ItemKind.SEPARATOR]) == 11
     for other in (
         replace(state, active_agents=1),
         replace(state, agents=(CLAUDE, gone)),

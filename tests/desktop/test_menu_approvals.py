@@ -5,22 +5,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from desktop.menu_parts import CHANGED, NOON, OFF, PENDING, find, labels
-from tray.desktop.menu import (
-    Action,
-    Approval,
-    Approve,
-    ApproveBatch,
-    Deny,
-    DismissRequest,
-    GrantRequest,
-    Item,
-    MenuBatch,
-    MenuState,
-    Review,
-    ReviewBatch,
-    Revoke,
-    ShowIncident,
-)
+from tray.approvals.user_action import UserAction
+from tray.desktop.menu.actions import Action, Review, ReviewBatch, ShowIncident
+from tray.desktop.menu.items import Item
+from tray.desktop.menu.state import Approval, MenuBatch, MenuState
 from tray.model.hook import ApprovalState
 
 
@@ -36,8 +24,8 @@ def test_an_approval_offers_review_approve_with_the_digest_and_deny() -> None:
     assert labels(new) == ["Review", "Approve 1a2b3c4d", "Deny"]
     assert [child.action for child in new.children] == [
         Review(PENDING.key, PENDING.digest),
-        Approve(PENDING.key, PENDING.digest),
-        Deny(PENDING.key, PENDING.digest),
+        UserAction(action="approve", key=PENDING.key, digest=PENDING.digest),
+        UserAction(action="deny", key=PENDING.key, digest=PENDING.digest),
     ]
 
 
@@ -62,7 +50,7 @@ def test_imported_hooks_are_reviewed_and_approved_in_one_row_above_their_own() -
     ]
     assert [row.action for row in find(state, "approvals/batch").children] == [
         ReviewBatch("9f8e7d6c5b"),
-        ApproveBatch("9f8e7d6c5b"),
+        UserAction(action="batch", digest="9f8e7d6c5b"),
     ]
     ids = [
         find(replace(state, batches=(one,)), "approvals/batch").children[1].id
@@ -78,7 +66,10 @@ def test_all_that_waits_of_a_file_is_reviewed_and_approved_in_one_row() -> None:
     row = find(state, "approvals").children[0]
 
     assert row.label == "3 hooks of hooktray.yaml"
-    assert [one.action for one in row.children] == [ReviewBatch("9f8e7d6c5b"), ApproveBatch("9f8e7d6c5b")]
+    assert [one.action for one in row.children] == [
+        ReviewBatch("9f8e7d6c5b"),
+        UserAction(action="batch", digest="9f8e7d6c5b"),
+    ]
 
 
 def test_damage_of_the_database_is_the_first_row_and_opens_what_happened() -> None:
@@ -90,8 +81,8 @@ def test_damage_of_the_database_is_the_first_row_and_opens_what_happened() -> No
 def test_a_changed_hook_offers_to_keep_the_approved_copy() -> None:
     assert choices(CHANGED) == [
         ("Review", Review(PENDING.key, PENDING.digest)),
-        ("Approve 1a2b3c4d", Approve(PENDING.key, PENDING.digest)),
-        ("Keep the approved copy", Deny(PENDING.key, PENDING.digest)),
+        ("Approve 1a2b3c4d", UserAction(action="approve", key=PENDING.key, digest=PENDING.digest)),
+        ("Keep the approved copy", UserAction(action="deny", key=PENDING.key, digest=PENDING.digest)),
     ]
 
 
@@ -101,8 +92,8 @@ def test_a_hook_that_was_taken_out_of_its_file_can_be_kept_or_revoked() -> None:
     assert approval(removed).label == "guard · removed from its file"
     assert choices(removed) == [
         ("Review", Review(PENDING.key, "removed")),
-        ("Keep it", Deny(PENDING.key, "removed")),
-        ("Revoke it", Approve(PENDING.key, "removed")),
+        ("Keep it", UserAction(action="deny", key=PENDING.key, digest="removed")),
+        ("Revoke it", UserAction(action="approve", key=PENDING.key, digest="removed")),
     ]
 
 
@@ -110,7 +101,10 @@ def test_an_approved_hook_whose_file_is_gone_can_be_revoked() -> None:
     gone = replace(CHANGED, digest="", missing=True)
 
     assert approval(gone).label == "guard · file is gone"
-    assert choices(gone) == [("Review", Review(PENDING.key, "")), ("Revoke it", Revoke(PENDING.key))]
+    assert choices(gone) == [
+        ("Review", Review(PENDING.key, "")),
+        ("Revoke it", UserAction(action="revoke", key=PENDING.key)),
+    ]
     assert approval(replace(gone, missing=False)).label == "guard · cannot be read"
 
 
@@ -162,7 +156,10 @@ def test_a_request_from_the_command_line_can_be_allowed_or_dismissed() -> None:
     (row,) = find(MenuState(now=NOON, requests=(OFF,)), "approvals").children
 
     assert row.label == "Switch hooks off · asked by claude-code, pid 812"
-    assert [child.action for child in row.children] == [GrantRequest("q1"), DismissRequest("q1")]
+    assert [child.action for child in row.children] == [
+        UserAction(action="allow", key="q1"),
+        UserAction(action="dismiss", key="q1"),
+    ]
 
 
 def test_what_was_done_at_a_terminal_can_be_undone() -> None:
@@ -173,6 +170,6 @@ def test_what_was_done_at_a_terminal_can_be_undone() -> None:
 
     assert row.label == "Hooks are off · done in a terminal"
     assert [(child.label, child.action) for child in row.children] == [
-        ("Undo", GrantRequest("q1")),
-        ("Keep", DismissRequest("q1")),
+        ("Undo", UserAction(action="allow", key="q1")),
+        ("Keep", UserAction(action="dismiss", key="q1")),
     ]

@@ -12,23 +12,19 @@ from msgspec.structs import replace
 
 from desktop.recorded_parts import RecordedParts
 from desktop.test_presenter import RECORD, Hall, labels
+from tray.approvals.user_action import UserAction
 from tray.desktop.clicks import PRESSES
-from tray.desktop.menu import (
+from tray.desktop.menu.actions import (
     AnswerQuestion,
-    Approve,
     ConnectAll,
     EndSnooze,
     GoToSession,
     LeaveEntries,
-    MenuAgent,
-    MenuPreview,
     OpenConfiguration,
     OpenPage,
-    PauseHooks,
     ProbeAgent,
     PutEntriesBack,
     QuitTray,
-    ResumeHooks,
     ReviewConnection,
     RunDoctor,
     SetAlertClass,
@@ -39,8 +35,8 @@ from tray.desktop.menu import (
     ShowReason,
     Snooze,
     StartAtLogin,
-    SwitchHook,
 )
+from tray.desktop.menu.state import MenuAgent, MenuPreview
 from tray.engine.user_questions import UserQuestion
 from tray.model.decision import Decision, Verdict
 from tray.model.event import Event, EventKind, Tool
@@ -96,7 +92,7 @@ def test_a_hook_that_is_switched_off_stays_off_after_a_restart(hall: Hall) -> No
     hall.house.hook("guard", on="tool_before", script="exit 0")
     (standing,) = hall.house.catalog.states
 
-    hall.controller.act(SwitchHook(standing.key, on=False))
+    hall.controller.act(UserAction(action="disable", key=standing.key))
 
     assert hall.house.stores.switch.load().hooks_off == {standing.key}
 
@@ -211,12 +207,12 @@ def test_start_at_login_is_said_when_it_is_so_and_refused_with_its_cure(hall: Ha
 
 
 def test_pausing_an_agent_leaves_the_others_alone(hall: Hall) -> None:
-    hall.controller.act(PauseHooks(60.0, "shelley"))
+    hall.controller.act(UserAction(action="pause", seconds=60.0, agent="shelley"))
 
     switch, now = hall.house.stores.switch, hall.presenter.state(0.0).now
     assert switch.gate(now, agent="shelley") is not None
     assert switch.gate(now, agent="x-code") is None
-    hall.controller.act(ResumeHooks())
+    hall.controller.act(UserAction(action="resume"))
 
 
 def test_a_click_that_approves_refreshes_the_catalogue_once_and_moves_between_few_files(house: House) -> None:
@@ -224,7 +220,7 @@ def test_a_click_that_approves_refreshes_the_catalogue_once_and_moves_between_fe
     hall = Hall(house)
 
     with FileMoves() as found:
-        hall.controller.act(Approve(shown.key, shown.digest))
+        hall.controller.act(UserAction(action="approve", key=shown.key, digest=shown.digest))
 
     assert found.calls["HookCatalog.refresh"] == 1
     assert found.moves <= APPROVAL

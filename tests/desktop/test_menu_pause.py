@@ -5,12 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from desktop.menu_parts import NOON, RECORD, find, labels
-from tray.desktop.menu import (
-    MenuState,
-    PartialPause,
-    PauseHooks,
-    ResumeHooks,
-)
+from tray.approvals.user_action import UserAction
+from tray.desktop.menu.state import MenuState, PartialPause
 
 
 def test_a_pause_shows_its_end_and_can_be_ended() -> None:
@@ -18,9 +14,9 @@ def test_a_pause_shows_its_end_and_can_be_ended() -> None:
 
     assert find(state, "pause").label == "Paused until 14:05"
     assert labels(find(state, "pause")) == ["Resume", "30 minutes", "1 hour", "Until tomorrow"]
-    assert find(state, "pause/resume").action == ResumeHooks()
-    assert find(state, "pause/tomorrow").action == PauseHooks(None)
-    assert find(state, "pause/30m").action == PauseHooks(1800)
+    assert find(state, "pause/resume").action == UserAction(action="resume")
+    assert find(state, "pause/tomorrow").action == UserAction(action="pause", seconds=None)
+    assert find(state, "pause/30m").action == UserAction(action="pause", seconds=1800)
 
 
 def test_a_pause_that_is_over_is_not_shown() -> None:
@@ -48,8 +44,10 @@ def test_a_session_and_an_agent_can_be_paused_by_themselves_the_latest_first() -
         "Only claude-code · web", "Only claude-code · api", "Only shelley · 4f0a9b1…",
         "Only shelley", "Only claude-code",
     ]  # fmt: skip
-    assert find(state, "pause/session/claude-code/s1/1h").action == PauseHooks(3600, "claude-code", "s1")
-    assert find(state, "pause/agent/shelley/tomorrow").action == PauseHooks(None, "shelley")
+    assert find(state, "pause/session/claude-code/s1/1h").action == UserAction(
+        action="pause", seconds=3600, agent="claude-code", session="s1"
+    )
+    assert find(state, "pause/agent/shelley/tomorrow").action == UserAction(action="pause", agent="shelley")
 
 
 def test_pauses_of_some_are_named_with_their_end() -> None:

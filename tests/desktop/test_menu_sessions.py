@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from desktop.menu_parts import NOON, find, labels
-from tray.desktop.menu import GoToSession, MenuState
+from tray.desktop.menu.actions import GoToSession
+from tray.desktop.menu.state import MenuState
 from tray.model.session import Session, SessionState
 
 WAITS = Session(

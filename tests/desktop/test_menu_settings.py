@@ -5,25 +5,18 @@ from __future__ import annotations
 import pytest
 
 from desktop.menu_parts import CLAUDE, NOON, find, labels, walk
-from tray.desktop.menu import (
-    AlertsState,
-    MenuHook,
-    MenuOptions,
-    MenuState,
-    SetAlertClass,
-    SetVariable,
-    StartAtLogin,
-    SwitchHook,
-    menu,
-)
+from tray.approvals.user_action import UserAction
+from tray.desktop.menu import menu
+from tray.desktop.menu.actions import SetAlertClass, StartAtLogin
+from tray.desktop.menu.state import AlertsState, MenuHook, MenuState
 from tray.model.hook import ApprovalState
 from tray.settings import CLASSES
 
 
 def test_alerts_show_only_what_somebody_supplies() -> None:
-    assert labels(find(MenuState(now=NOON), "alerts"))[:2] == ["Mute sounds", "Turn ended"]
+    assert labels(find(MenuState(now=NOON), "alerts"))[:3] == ["Mute sounds", "Snooze", "Turn ended"]
 
-    current = AlertsState(snoozable=True, snoozed_until=NOON + 60, quiet_hours="22:00 to 07:00", deferred=3)
+    current = AlertsState(snoozed_until=NOON + 60, quiet_hours="22:00 to 07:00", deferred=3)
     state = MenuState(now=NOON, alerts=current)
 
     assert labels(find(state, "alerts"))[:4] == [
@@ -52,18 +45,22 @@ def test_each_class_of_alerts_can_be_turned_off_but_not_what_tells_of_switching(
 
 
 def test_settings_have_rows_for_what_is_there() -> None:
-    assert labels(find(MenuState(now=NOON), "settings")) == ["Open configuration"]
+    always = ["Start at login", "Open configuration", "Set a passphrase", "Doctor"]
+    assert labels(find(MenuState(now=NOON), "settings")) == always
 
-    options = MenuOptions(at_login=True, page=True, doctor=True)
     hooks = (MenuHook(key="k", name="guard", event="tool_before", enabled=False),)
-    state = MenuState(now=NOON, options=options, hooks=hooks, agents=(CLAUDE,))
+    state = MenuState(now=NOON, at_login=True, has_passphrase=True, hooks=hooks, agents=(CLAUDE,))
 
     assert labels(find(state, "settings")) == [
-        "Start at login", "Hooks", "Open configuration", "Agents", "Doctor",
+        "Start at login", "Hooks", "Open configuration", "Change the passphrase", "Agents", "Doctor",
     ]  # fmt: skip
     assert find(state, "settings/login").action == StartAtLogin(False)
     (hook,) = find(state, "settings/hooks").children
-    assert (hook.label, hook.checked, hook.action) == ("guard · tool_before", False, SwitchHook("k", on=True))
+    assert (hook.label, hook.checked, hook.action) == (
+        "guard · tool_before",
+        False,
+        UserAction(action="enable", key="k"),
+    )
 
 
 @pytest.mark.parametrize(("state", "word"), [(ApprovalState.REVOKED, "revoked"), (ApprovalState.DENIED, "denied")])
@@ -83,6 +80,6 @@ def test_a_withheld_variable_is_ticked_while_it_is_let_through() -> None:
 
     assert [(row.label, row.checked) for row in rows] == [("A_TOKEN for guard", False), ("B_TOKEN for guard", True)]
     assert [row.action for row in rows] == [
-        SetVariable("hooktray:/h.yaml#guard", "A_TOKEN", True),
-        SetVariable("hooktray:/h.yaml#guard", "B_TOKEN", False),
+        UserAction(action="grant", key="hooktray:/h.yaml#guard", variables=("A_TOKEN",)),
+        UserAction(action="withhold", key="hooktray:/h.yaml#guard", variables=("B_TOKEN",)),
     ]

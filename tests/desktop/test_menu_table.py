@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tray.desktop.menu import Item, ItemKind, QuitTray, ToggleSound, ToggleSwitch
+from tray.desktop.menu.actions import QuitTray, ToggleSound, ToggleSwitch
+from tray.desktop.menu.items import Item, ItemKind
 from tray.desktop.menu_table import ROOT, MenuChange, MenuRow, MenuTable
 
 ENABLED = Item(id="enabled", kind=ItemKind.CHECK, label="Hooks enabled", checked=True, action=ToggleSwitch())

@@ -77,7 +77,7 @@ def press(desk: Desk, button: int, at: tuple[int, int]) -> None:
 
 
 def opened(desk: Desk, at: tuple[int, int]) -> Box:
-    """The menu, once its ten rows are drawn; a press that comes before the host has loaded it is made again."""
+    """The menu, once its eleven rows are drawn; a press that comes before the host has loaded it is made again."""
     for _ in range(PRESSES - 1):
         press(desk, RIGHT, at)
         with suppress(Overdue):
@@ -89,7 +89,7 @@ def opened(desk: Desk, at: tuple[int, int]) -> Box:
 
 def drawn(desk: Desk, deadline: float) -> Box:
     (popup,) = desk.wait(desk.screen.popups, deadline, "the menu opens")
-    desk.wait(lambda: len(rows(desk, popup)) == 10, deadline, "ten rows are drawn")
+    desk.wait(lambda: len(rows(desk, popup)) == 11, deadline, "eleven rows are drawn")
     return popup
 
 
@@ -124,7 +124,7 @@ def test_on_lxqts_panel_each_button_does_what_it_shall(bare: Desk) -> None:
     press(bare, MIDDLE, at)
     acted(bare, process, "ToggleSwitch()", "OpenPage(place='')", "OpenPage(place='')")
     bare.screen.do("click", "4", "click", "5")  # the wheel
-    click_row(bare, opened(bare, at), 9)
+    click_row(bare, opened(bare, at), 10)
 
     assert process.wait(SLOW) == 0
     assert bare.log(process).splitlines()[-1] == "QuitTray()"

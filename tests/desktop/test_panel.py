@@ -18,6 +18,7 @@ from PIL import ImageChops, ImageColor
 
 from desktop import panel_app
 from desktop.ink import ink
+from tray.approvals.user_action import UserAction
 from tray.desktop.artwork import IconState, colour
 from tray.desktop.icon import NO_TRAY
 from tray.desktop.pystray_icon import NO_MENU
@@ -82,9 +83,11 @@ def test_a_click_on_the_switch_reaches_the_tray_and_the_mark_follows(desk: Desk,
 
 
 def test_a_click_approves_the_bytes_that_the_row_named(desk: Desk, tray: Tray) -> None:
+    approve = UserAction(action="approve", key="k1", digest="1a2b3c4d5e6f")
+
     desk.click(["Approvals", "block_secrets", "Approve 1a2b3c4d"], tray.item)
 
-    desk.wait(lambda: tray.said()[1:] == ["Approve(key='k1', digest='1a2b3c4d5e6f')"], what="the click is acted on")
+    desk.wait(lambda: tray.said()[1:] == [repr(approve)], what="the click is acted on")
 
 
 def test_an_open_menu_is_repainted_in_place_and_stays_open(desk: Desk, tray: Tray) -> None:
@@ -102,11 +105,11 @@ def test_an_open_menu_is_repainted_in_place_and_stays_open(desk: Desk, tray: Tra
 
 
 def _rows_changed(desk: Desk, popup: Any, before: Any) -> list[int]:
-    """Which of the menu's ten rows look different now."""
+    """Which of the menu's eleven rows look different now."""
     difference = ImageChops.difference(desk.screen.image(popup), before).convert("L")
-    height = popup.height / 10
+    height = popup.height / 11
     rows = [
-        difference.crop((4, int(row * height) + 6, popup.width - 4, int((row + 1) * height) - 6)) for row in range(10)
+        difference.crop((4, int(row * height) + 6, popup.width - 4, int((row + 1) * height) - 6)) for row in range(11)
     ]
     return [number for number, row in enumerate(rows) if max(row.tobytes()) > 32]
 

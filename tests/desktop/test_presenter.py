@@ -13,7 +13,9 @@ from desktop.menu_parts import PENDING
 from desktop.recorded_parts import RecordedParts
 from tray.desktop.artwork import IconState
 from tray.desktop.headless import HeadlessIcon
-from tray.desktop.menu import Item, MenuRequest, MenuState, menu
+from tray.desktop.menu import menu
+from tray.desktop.menu.items import Item
+from tray.desktop.menu.state import MenuRequest, MenuState
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter, look
 from tray.model.decision import Record, Verdict

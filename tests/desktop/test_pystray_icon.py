@@ -13,7 +13,9 @@ from tray.desktop.artwork import IconState
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.icon import show_balloon
 from tray.desktop.mainloop import MainLoop
-from tray.desktop.menu import MenuState, OpenPage, QuitTray, ToggleSwitch, menu
+from tray.desktop.menu import menu
+from tray.desktop.menu.actions import OpenPage, QuitTray, ToggleSwitch
+from tray.desktop.menu.state import MenuState
 from tray.desktop.pystray_icon import TOOLTIP_LIMIT, PystrayIcon, truncate
 
 DEADLINE = 60.0

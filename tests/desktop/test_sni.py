@@ -21,7 +21,10 @@ from dbus_fast.aio import MessageBus
 from desktop.stage import DEADLINE, MENU, Stage, wait
 from desktop.watcher import WATCHER, Watcher, plain
 from tray.desktop.artwork import IconState
-from tray.desktop.menu import Item, MenuState, PartialPause, QuitTray, ToggleSwitch, menu
+from tray.desktop.menu import menu
+from tray.desktop.menu.actions import QuitTray, ToggleSwitch
+from tray.desktop.menu.items import Item
+from tray.desktop.menu.state import MenuState, PartialPause
 from tray.desktop.sni import SniIcon
 
 STATE = MenuState(now=0.0)

@@ -11,7 +11,7 @@ from desk.screen import TOOLTIP
 from house import PRE_TOOL_USE, House
 from live import Live
 
-from tray.desktop.menu import STATUS_LIMIT
+from tray.desktop.menu.status import STATUS_LIMIT
 
 pytestmark = pytest.mark.desktop
 

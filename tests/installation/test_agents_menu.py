@@ -18,7 +18,7 @@ from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS, BUILT_IN
 from tray.approvals.catalog import HookCatalog
 from tray.connect import connectors
-from tray.desktop.menu import MenuAgent
+from tray.desktop.menu.state import MenuAgent
 from tray.desktop.presenter import Presenter
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError

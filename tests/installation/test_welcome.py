@@ -15,7 +15,7 @@ from live import Live
 from plain import Plain
 from terminal import Terminal
 
-from tray.desktop.menu import MenuAgent, MenuPreview
+from tray.desktop.menu.state import MenuAgent, MenuPreview
 from tray.installation import welcome
 from tray.notify.alert import Button
 from tray.paths import locate

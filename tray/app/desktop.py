@@ -6,7 +6,7 @@ from tray.app.core import TrayCore
 from tray.approvals.controls import Controls, Refresh
 from tray.desktop.alert_controller import AlertController
 from tray.desktop.autostart import autostart
-from tray.desktop.menu import SHOWN_RECORDS
+from tray.desktop.menu.recent import RECORD_LIMIT
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_parts import MenuParts
 from tray.desktop.opener import Opener
@@ -65,7 +65,7 @@ def build_desktop(
         sources=sources,
         tray=core,
     )
-    recent = journal.recent(SHOWN_RECORDS, brief=True)
+    recent = journal.recent(RECORD_LIMIT, brief=True)
     presenter = Presenter(controls=controls, catalog=core.catalog, recent=recent, parts=parts)
     agents.view = presenter
     controller = MenuController(

@@ -7,17 +7,11 @@ from collections.abc import Iterator
 
 from tray.app.core import TrayCore
 from tray.app.source_refresh import RefreshSchedule
-from tray.desktop.menu import (
-    ApplyConnection,
-    ConnectAll,
-    Item,
-    ItemKind,
-    MenuState,
-    OpenPage,
-    SetVariable,
-    SwitchHook,
-    menu,
-)
+from tray.approvals.user_action import UserAction
+from tray.desktop.menu import menu
+from tray.desktop.menu.actions import ApplyConnection, ConnectAll, OpenPage
+from tray.desktop.menu.items import Item, ItemKind
+from tray.desktop.menu.state import MenuState
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
 from tray.doctor.agent_sites import agent_states, hooks_in_question
@@ -31,7 +25,7 @@ SUBMENUS = (
     "settings",
 )  # of the menu, whose rows are the settings of the page; for all else that the menu has, the page has pages
 NOTES = frozenset({"alerts/pack"})  # rows without a click that the page has, too: a sound pack and its licence
-EXCLUDED = (SwitchHook, SetVariable, OpenPage)  # a hook is switched on its own page, and asks first
+EXCLUDED = (UserAction, OpenPage)  # a hook is switched on its own page, and asks first
 
 
 class LiveMenu:

@@ -16,7 +16,7 @@ from tray.approvals.pauses import tomorrow
 from tray.approvals.undo import Undo
 from tray.desktop.confirmed_clicks import ConfirmedClicks
 from tray.desktop.icon import Icon, show_balloon
-from tray.desktop.menu import (
+from tray.desktop.menu.actions import (
     Action,
     ConnectAll,
     LeaveEntries,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from tray.desktop.menu import Action, OpenPage
+from tray.desktop.menu.actions import Action, OpenPage
 
 if TYPE_CHECKING:
     from dbus_fast import Message

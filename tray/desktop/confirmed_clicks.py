@@ -12,11 +12,11 @@ from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.callers.click_trust import ClickTrust
 from tray.approvals.callers.person import Proof, process_label
 from tray.approvals.controls import Controls
+from tray.approvals.user_action import UserAction
 from tray.clock import Clock
-from tray.desktop.menu import (
+from tray.desktop.menu.actions import (
     Action,
     OpenPage,
-    ResumeHooks,
     Review,
     ReviewBatch,
     ShowIncident,
@@ -30,8 +30,8 @@ from tray.threads import Queue
 
 CLICKS = "clicks"  # the word for them in `hooktray approve`
 QUIET_SECONDS = 60.0  # between two notifications about clicks that did nothing: any program can click
-# Actions that only show something, or switch on.
-HARMLESS = (OpenPage, ResumeHooks, Review, ReviewBatch, ShowIncident, ShowProblem, ShowReason)
+# Actions that only show something.
+HARMLESS = (OpenPage, Review, ReviewBatch, ShowIncident, ShowProblem, ShowReason)
 HOW_TO_CONFIRM = phrase("Confirm it with `hooktray approve clicks` in a terminal, or on the page")
 HOW_TO_SET = phrase("Use the page, or set a passphrase: `hooktray passphrase`")
 OTHER_WAYS = phrase("Use the page, or your passphrase at a terminal")
@@ -117,7 +117,9 @@ class ConfirmedClicks:
 
     def _is_harmless(self, action: Action) -> bool:
         """True for what only shows something or switches on. The menu has one row for on and off."""
-        return isinstance(action, HARMLESS) or (isinstance(action, ToggleSwitch) and not self._controls.state.enabled)
+        if isinstance(action, ToggleSwitch):
+            return not self._controls.state.enabled
+        return isinstance(action, HARMLESS) or action == UserAction(action="resume")
 
     def _request(self, pid: int, work: Callable[[], None]) -> None:
         """Have the user confirm the click with the passphrase, or show why that is not possible."""

@@ -9,7 +9,7 @@ from tray.desktop.artwork import IconState
 from tray.desktop.clicks import IconClicks
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.linux import query_screen
-from tray.desktop.menu import Item
+from tray.desktop.menu.items import Item
 from tray.desktop.pystray_icon import pystray_icon
 
 View = tuple[IconState, str, tuple[Item, ...]]

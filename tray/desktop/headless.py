@@ -6,7 +6,7 @@ import msgspec
 
 from tray.desktop.artwork import IconState
 from tray.desktop.mainloop import MainLoop
-from tray.desktop.menu import Item
+from tray.desktop.menu.items import Item
 
 
 class IconView(msgspec.Struct, frozen=True):

@@ -20,7 +20,7 @@ from tray.desktop.clicks import IconClicks
 from tray.desktop.fallback_icon import FallbackIcon
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.linux import XScreen, query_screen, session_bus
-from tray.desktop.menu import Item
+from tray.desktop.menu.items import Item
 from tray.desktop.pystray_icon import PystrayIcon, pystray_icon
 
 NO_DISPLAY = "no display and no D-Bus session: running headless"

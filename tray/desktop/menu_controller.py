@@ -10,7 +10,8 @@ from tray.approvals.batch import write_batch
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.approvals.review import hook_id, write_review
-from tray.desktop import menu
+from tray.approvals.user_action import UserAction, perform
+from tray.desktop.menu import actions
 from tray.desktop.menu_parts import MenuParts
 from tray.desktop.presenter import Presenter
 from tray.engine.sentence import sentence
@@ -48,124 +49,92 @@ class MenuController:
         self._presenter.opened()
         self._parts.sources.request()
 
-    def act(self, action: menu.Action) -> None:
+    def act(self, action: actions.Action) -> None:
         """Do what was clicked."""
         try:
-            if isinstance(action, menu.SwitchAction):
-                self._switch(action)
-            elif isinstance(action, menu.ApprovalAction):
-                self._decide(action)
-            elif isinstance(action, menu.AlertAction):
+            if isinstance(action, UserAction):
+                perform(self._controls, action, CHANNEL)
+            elif isinstance(action, actions.AlertAction):
                 self._alert(action)
-            elif isinstance(action, menu.AgentAction):
+            elif isinstance(action, actions.AgentAction):
                 self._connect(action)
-            elif isinstance(action, menu.ViewAction):
+            elif isinstance(action, actions.ViewAction):
                 self._open(action)
             else:
                 self._manage(action)
         except HooktrayError as error:
             self._inform(error.message, error.hint)
 
-    def _switch(self, action: menu.SwitchAction) -> None:
-        controls = self._controls
-        match action:
-            case menu.ToggleSwitch():
-                controls.toggle(CHANNEL)
-            case menu.PauseHooks(seconds, agent, session):
-                controls.pause(seconds, CHANNEL, agent=agent, session=session)
-            case menu.ResumeHooks():
-                controls.resume(CHANNEL)
-            case menu.SwitchHook(key, on):
-                controls.set_hook(key, on, CHANNEL)
-
-    def _decide(self, action: menu.ApprovalAction) -> None:
-        controls = self._controls
-        match action:
-            case menu.Approve(key, digest):
-                controls.approve(key, digest, CHANNEL)
-            case menu.ApproveBatch(digest):
-                controls.approve_batch(digest, CHANNEL)
-            case menu.Deny(key, digest):
-                controls.deny(key, digest, CHANNEL)
-            case menu.Revoke(key):
-                controls.revoke(key, CHANNEL)
-            case menu.SetVariable(key, variable, on=True):
-                controls.grant(key, (variable,), CHANNEL)
-            case menu.SetVariable(key, variable, on=False):
-                controls.withhold(key, (variable,), CHANNEL)
-            case menu.GrantRequest(request):
-                controls.resolve(request, accept=True)
-            case menu.DismissRequest(request):
-                controls.resolve(request, accept=False)
-
-    def _alert(self, action: menu.AlertAction) -> None:
+    def _alert(self, action: actions.AlertAction) -> None:
         alerts = self._parts.alerts
         match action:
-            case menu.AnswerQuestion(question, allow):
+            case actions.AnswerQuestion(question, allow):
                 alerts.answer(question, allow)
-            case menu.ToggleSound():
+            case actions.ToggleSound():
                 self._controls.mute()
-            case menu.SetAlertClass(cls, on):
+            case actions.SetAlertClass(cls, on):
                 self._controls.set_alert_class(cls, on)
-            case menu.Snooze(seconds):
+            case actions.Snooze(seconds):
                 alerts.snooze(seconds)
-            case menu.EndSnooze():
+            case actions.EndSnooze():
                 alerts.end_snooze()
-            case menu.SetQuietHours(on):
+            case actions.SetQuietHours(on):
                 alerts.set_quiet_hours(on)
-            case menu.ShowDeferred():
+            case actions.ShowDeferred():
                 alerts.show_deferred()
 
-    def _connect(self, action: menu.AgentAction) -> None:
+    def _connect(self, action: actions.AgentAction) -> None:
         """Nothing is written before it was shown; what was written is announced."""
         agents = self._parts.agents
         match action:
-            case menu.ShowAgents():
+            case actions.ShowAgents():
                 agents.show()
-            case menu.ReviewConnection(agent, connect):
+            case actions.ReviewConnection(agent, connect):
                 agents.review(agent, connect=connect)
-            case menu.ApplyConnection(agent, digest):
+            case actions.ApplyConnection(agent, digest):
                 self._inform("", agents.apply(agent, digest))
-            case menu.ConnectAll(digests):
+            case actions.ConnectAll(digests):
                 self._inform("", agents.connect_all(digests))
-            case menu.ProbeAgent(agent):
+            case actions.ProbeAgent(agent):
                 agents.probe(agent)
-            case menu.PutEntriesBack(agent):
+            case actions.PutEntriesBack(agent):
                 self._inform("", agents.put_back(agent))
-            case menu.LeaveEntries(agent, digest):
+            case actions.LeaveEntries(agent, digest):
                 self._inform("", agents.leave(agent, digest))
         self._presenter.show()
 
-    def _open(self, action: menu.ViewAction) -> None:
+    def _open(self, action: actions.ViewAction) -> None:
         parts = self._parts
         match action:
-            case menu.Review(key, digest):
+            case actions.Review(key, digest):
                 self._review(key, digest)
-            case menu.ReviewBatch(digest):
+            case actions.ReviewBatch(digest):
                 self._review_batch(digest)
                 self._presenter.show()
-            case menu.ShowReason(record):
+            case actions.ShowReason(record):
                 self._reason(record)
-            case menu.ShowProblem():
+            case actions.ShowProblem():
                 lines = self._catalog.configuration.problem.splitlines()
                 text = "; ".join(line.strip() for line in lines)
                 self._inform(say("The last good configuration stays in force"), text)
-            case menu.ShowIncident():
+            case actions.ShowIncident():
                 parts.lost_state.show()
-            case menu.GoToSession(agent, session):
+            case actions.GoToSession(agent, session):
                 parts.focus.go(agent, session)
-            case menu.OpenConfiguration():
+            case actions.OpenConfiguration():
                 parts.opener.open(self._paths.config)
-            case menu.OpenPage(place):
+            case actions.OpenPage(place):
                 parts.page.open(place)
 
-    def _manage(self, action: menu.TrayAction) -> None:
+    def _manage(self, action: actions.TrayAction) -> None:
         match action:
-            case menu.StartAtLogin(on):
+            case actions.ToggleSwitch():
+                self._controls.toggle(CHANNEL)
+            case actions.StartAtLogin(on):
                 self._start_at_login(on)
-            case menu.RunDoctor():
+            case actions.RunDoctor():
                 self._parts.workers.spawn(self._run_doctor)
-            case menu.QuitTray():
+            case actions.QuitTray():
                 self._parts.tray.quit_by_person()
 
     def _start_at_login(self, on: bool) -> None:

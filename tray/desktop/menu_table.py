@@ -8,7 +8,8 @@ from itertools import count
 import msgspec
 from msgspec.structs import replace
 
-from tray.desktop.menu import Action, Item, ItemKind
+from tray.desktop.menu.actions import Action
+from tray.desktop.menu.items import Item, ItemKind
 
 ROOT = 0
 Property = str | bool | int

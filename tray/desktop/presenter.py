@@ -11,11 +11,24 @@ from collections.abc import Iterable
 from tray.approvals.batch import ApprovalBatch, button_label
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.controls import Controls
-from tray.desktop import menu
 from tray.desktop.artwork import IconState
 from tray.desktop.icon import Icon
 from tray.desktop.labels import clock
 from tray.desktop.linux import collapses_submenus
+from tray.desktop.menu import menu
+from tray.desktop.menu.questions import waiting_number
+from tray.desktop.menu.recent import RECORD_LIMIT
+from tray.desktop.menu.state import (
+    AlertsState,
+    Approval,
+    MenuBatch,
+    MenuHook,
+    MenuQuestion,
+    MenuRequest,
+    MenuState,
+    PartialPause,
+)
+from tray.desktop.menu.status import STATUS_LIMIT, status, tampered, trouble
 from tray.desktop.menu_parts import MenuParts
 from tray.engine.sentence import tool_text
 from tray.engine.user_questions import UserQuestion
@@ -43,7 +56,7 @@ class Presenter:
     ) -> None:
         self._controls = controls
         self._catalog = catalog
-        self.recent = deque(recent, maxlen=menu.SHOWN_RECORDS)
+        self.recent = deque(recent, maxlen=RECORD_LIMIT)
         self.last_events = {one.agent: one.at for one in reversed(self.recent) if not one.test}
         self._running: dict[str, str] = {}
         self._parts = parts
@@ -69,14 +82,14 @@ class Presenter:
         if self._icon is None:
             return
         state = self.state(time.time())
-        self._icon.show(*look(state), menu.menu(state))
+        self._icon.show(*look(state), menu(state))
         self._watch_pause()
 
-    def state(self, now: float) -> menu.MenuState:
+    def state(self, now: float) -> MenuState:
         switch = self._controls.state
         parts = self._parts
         batch = self._controls.batch
-        return menu.MenuState(
+        return MenuState(
             now=now,
             enabled=switch.enabled,
             paused_until=switch.paused_until,
@@ -95,19 +108,15 @@ class Presenter:
             approvals=tuple(self._approvals(batch)),
             batches=tuple(_batches(self._controls.batches)),
             requests=tuple(
-                menu.MenuRequest(id=one.id, summary=one.summary, requester=one.requester, is_undo=one.is_undo)
+                MenuRequest(id=one.id, summary=one.summary, requester=one.requester, is_undo=one.is_undo)
                 for one in self._controls.requests
             ),
             hooks=tuple(self._hooks()),
             alerts=self._alerts(),
             agents=parts.agents.rows(),
-            options=menu.MenuOptions(
-                at_login=parts.login.is_on(),
-                page=True,
-                has_passphrase=self._controls.passphrase.is_set,
-                doctor=True,
-                flat=collapses_submenus(os.environ),
-            ),
+            at_login=parts.login.is_on(),
+            has_passphrase=self._controls.passphrase.is_set,
+            flat=collapses_submenus(os.environ),
         )
 
     def opened(self) -> None:
@@ -123,11 +132,10 @@ class Presenter:
         incident = self._parts.lost_state.incident
         return incident.headline if incident else self._parts.connections.problem
 
-    def _alerts(self) -> menu.AlertsState:
+    def _alerts(self) -> AlertsState:
         alerts = self._parts.alerts
-        return menu.AlertsState(
+        return AlertsState(
             muted_classes=self._controls.state.muted_classes,
-            snoozable=True,
             snoozed_until=alerts.snoozed_until,
             quiet_hours=alerts.quiet_hours,
             quiet_hours_on=alerts.quiet_hours_on,
@@ -135,30 +143,30 @@ class Presenter:
             deferred=alerts.deferred,
         )
 
-    def _partial_pauses(self) -> Iterable[menu.PartialPause]:
+    def _partial_pauses(self) -> Iterable[PartialPause]:
         """The pauses of some, with the project that people know their sessions by."""
         projects = {(record.agent, record.session): record.project for record in reversed(self.recent)}
         for one in self._controls.state.pauses:
             if one.agent or one.session:
                 project = projects.get((one.agent, one.session), "")
-                yield menu.PartialPause(until=one.until, agent=one.agent, session=one.session, project=project)
+                yield PartialPause(until=one.until, agent=one.agent, session=one.session, project=project)
 
-    def _hooks(self) -> Iterable[menu.MenuHook]:
+    def _hooks(self) -> Iterable[MenuHook]:
         off = self._controls.state.hooks_off
         for one in self._catalog.states:
             if one.approved or one.state in (ApprovalState.DENIED, ApprovalState.REVOKED):
-                yield menu.MenuHook(
+                yield MenuHook(
                     key=one.key, name=one.hook.name, event=one.hook.match.event, enabled=one.key not in off,
                     state=one.state, granted=one.granted if one.approved else (),
                     asks_for=one.asks_for if one.approved else (),
                 )  # fmt: skip
 
-    def _approvals(self, batch: ApprovalBatch) -> Iterable[menu.Approval]:
+    def _approvals(self, batch: ApprovalBatch) -> Iterable[Approval]:
         before = {one.key for one in batch.hooks}
         yield from (_approval(one, one.key in before) for one in self._catalog.states if one.waiting)
         for setting in self._catalog.settings():
             if setting.waiting:
-                yield menu.Approval(
+                yield Approval(
                     key=setting.key, name=setting.text, event="", state=ApprovalState.PENDING,
                     digest=setting.digest, kind="setting",
                 )  # fmt: skip
@@ -176,15 +184,15 @@ class Presenter:
             self._resume.start()
 
 
-def _batches(batches: Iterable[ApprovalBatch]) -> Iterable[menu.MenuBatch]:
+def _batches(batches: Iterable[ApprovalBatch]) -> Iterable[MenuBatch]:
     """One hook of a source is approved by its own row."""
     for one in batches:
         if len(one.hooks) > 1 or not one.source:
-            yield menu.MenuBatch(number=len(one.hooks), digest=one.digest, label=button_label(one), source=one.source)
+            yield MenuBatch(number=len(one.hooks), digest=one.digest, label=button_label(one), source=one.source)
 
 
-def _approval(one: HookState, imported: bool) -> menu.Approval:
-    return menu.Approval(
+def _approval(one: HookState, imported: bool) -> Approval:
+    return Approval(
         key=one.key,
         name=one.hook.name,
         event=one.hook.match.event,
@@ -196,9 +204,9 @@ def _approval(one: HookState, imported: bool) -> menu.Approval:
     )
 
 
-def _question(one: UserQuestion) -> menu.MenuQuestion:
+def _question(one: UserQuestion) -> MenuQuestion:
     event = one.event
-    return menu.MenuQuestion(
+    return MenuQuestion(
         id=one.id,
         agent=event.agent,
         project=event.project,
@@ -208,37 +216,37 @@ def _question(one: UserQuestion) -> menu.MenuQuestion:
     )
 
 
-def look(state: menu.MenuState) -> tuple[IconState, str]:
+def look(state: MenuState) -> tuple[IconState, str]:
     """The icon and its tooltip."""
     icon_state = _icon_state(state)
     return icon_state, _tooltip(icon_state, state)
 
 
-def _icon_state(state: menu.MenuState) -> IconState:
+def _icon_state(state: MenuState) -> IconState:
     if not state.enabled:
         return IconState.OFF
     if state.paused_until is not None:
         return IconState.PAUSED
-    if state.incident or menu.tampered(state):
+    if state.incident or tampered(state):
         return IconState.CUT_OFF
     if state.problem:
         return IconState.BROKEN
-    if menu.waiting_number(state):
+    if waiting_number(state):
         return IconState.WAITING
     if state.approvals or state.requests:
         return IconState.ATTENTION
     return IconState.TROUBLE if state.failing_hooks or state.unjudged else IconState.ON
 
 
-def _tooltip(icon_state: IconState, state: menu.MenuState) -> str:
+def _tooltip(icon_state: IconState, state: MenuState) -> str:
     parts = [_state_text(icon_state, state)]
-    number = menu.waiting_number(state)
+    number = waiting_number(state)
     if number:
         parts.append(count("{n} agent waits for you", "{n} agents wait for you", number))
     return " · ".join(("Hooktray", *filter(None, parts)))
 
 
-def _state_text(icon_state: IconState, state: menu.MenuState) -> str:
+def _state_text(icon_state: IconState, state: MenuState) -> str:
     """Why the icon is as it is."""
     match icon_state:
         case IconState.OFF:
@@ -246,13 +254,13 @@ def _state_text(icon_state: IconState, state: menu.MenuState) -> str:
         case IconState.PAUSED:
             return say("Hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
         case IconState.CUT_OFF:
-            return sanitise(state.incident or menu.tampered(state), menu.STATUS_LIMIT)
+            return sanitise(state.incident or tampered(state), STATUS_LIMIT)
         case IconState.BROKEN:
             return say("The configuration is broken")
         case IconState.WAITING:
-            return sanitise(state.running, menu.STATUS_LIMIT)
-    if running := sanitise(state.running, menu.STATUS_LIMIT):
+            return sanitise(state.running, STATUS_LIMIT)
+    if running := sanitise(state.running, STATUS_LIMIT):
         return running
     if icon_state is IconState.TROUBLE:
-        return menu.trouble(state)
-    return menu.status(state).label if icon_state is IconState.ATTENTION else say("Hooks are on")
+        return trouble(state)
+    return status(state).label if icon_state is IconState.ATTENTION else say("Hooks are on")

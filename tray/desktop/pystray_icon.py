@@ -15,7 +15,8 @@ from tray.desktop.artwork import IconState, draw, on_tile
 from tray.desktop.clicks import IconClicks
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.mainloop import MainLoop
-from tray.desktop.menu import Action, Item, ItemKind, OpenPage
+from tray.desktop.menu.actions import Action, OpenPage
+from tray.desktop.menu.items import Item, ItemKind
 from tray.notify.alert import APP
 from tray.text import sanitise
 from tray.threads import Queue, run_logged

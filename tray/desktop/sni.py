@@ -28,7 +28,8 @@ from tray.desktop.clicks import PRESSES, Click, IconClicks, parse_clicks
 from tray.desktop.dbusmenu import Menu
 from tray.desktop.hosts import hosts, process
 from tray.desktop.mainloop import MainLoop
-from tray.desktop.menu import Action, Item
+from tray.desktop.menu.actions import Action
+from tray.desktop.menu.items import Item
 from tray.desktop.menu_table import ROOT
 from tray.desktop.registration import Registration
 from tray.desktop.statusitem import MENU_PATH, StatusItem

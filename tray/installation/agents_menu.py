@@ -11,7 +11,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from tray.agents.registry import AGENTS
-from tray.desktop.menu import MenuAgent, MenuPreview
+from tray.desktop.menu.state import MenuAgent, MenuPreview
 from tray.desktop.presenter import Presenter
 from tray.doctor.agent_status import AgentStatus
 from tray.errors import HooktrayError

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from tray.approvals.callers.origin import find_origin
 from tray.connect.summary import is_confirmed
-from tray.desktop.menu import MenuAgent
+from tray.desktop.menu.state import MenuAgent
 from tray.execution.ancestry import ancestors
 from tray.text import printable
 from tray.threads import start_thread

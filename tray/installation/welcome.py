@@ -9,7 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from tray.desktop.alert_controller import AlertController
-from tray.desktop.menu import MenuAgent
+from tray.desktop.menu.state import MenuAgent
 from tray.desktop.presenter import Presenter
 from tray.errors import HooktrayError
 from tray.installation.agents_menu import AgentsMenu

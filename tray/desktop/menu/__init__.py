@@ -5,147 +5,22 @@ One file for each submenu; `actions` are what clicks request, `state` is all tha
 
 from __future__ import annotations
 
-from tray.desktop.menu.actions import (
-    Action,
-    AgentAction,
-    AlertAction,
-    AnswerQuestion,
-    ApplyConnection,
-    ApprovalAction,
-    Approve,
-    ApproveBatch,
-    ConnectAll,
-    Deny,
-    DismissRequest,
-    EndSnooze,
-    GoToSession,
-    GrantRequest,
-    LeaveEntries,
-    OpenConfiguration,
-    OpenPage,
-    PauseHooks,
-    ProbeAgent,
-    PutEntriesBack,
-    QuitTray,
-    ResumeHooks,
-    Review,
-    ReviewBatch,
-    ReviewConnection,
-    Revoke,
-    RunDoctor,
-    SetAlertClass,
-    SetQuietHours,
-    SetVariable,
-    ShowAgents,
-    ShowDeferred,
-    ShowIncident,
-    ShowProblem,
-    ShowReason,
-    Snooze,
-    StartAtLogin,
-    SwitchAction,
-    SwitchHook,
-    ToggleSound,
-    ToggleSwitch,
-    TrayAction,
-    ViewAction,
-)
+from tray.desktop.menu.actions import OpenPage, QuitTray, ToggleSwitch
 from tray.desktop.menu.alerts import alerts
 from tray.desktop.menu.approvals import approvals
-from tray.desktop.menu.items import Item, ItemKind, Items, check, click, flatten, separator
-from tray.desktop.menu.pause import SHORTEST, pause, paused_until
-from tray.desktop.menu.questions import questions, waiting_number
-from tray.desktop.menu.recent import RECORD_LIMIT as SHOWN_RECORDS
+from tray.desktop.menu.items import Items, check, click, flatten, separator
+from tray.desktop.menu.pause import pause
+from tray.desktop.menu.questions import questions
 from tray.desktop.menu.recent import recent
 from tray.desktop.menu.sessions import sessions
 from tray.desktop.menu.settings import settings
-from tray.desktop.menu.state import (
-    AlertsState,
-    Approval,
-    MenuAgent,
-    MenuBatch,
-    MenuHook,
-    MenuOptions,
-    MenuPreview,
-    MenuQuestion,
-    MenuRequest,
-    MenuState,
-    PartialPause,
-)
-from tray.desktop.menu.status import STATUS_LIMIT, status, tampered, trouble
+from tray.desktop.menu.state import MenuState
+from tray.desktop.menu.status import status
 from tray.language import say
-
-__all__ = [
-    "SHORTEST",
-    "SHOWN_RECORDS",
-    "STATUS_LIMIT",
-    "Action",
-    "AgentAction",
-    "AlertAction",
-    "AlertsState",
-    "AnswerQuestion",
-    "ApplyConnection",
-    "Approval",
-    "ApprovalAction",
-    "Approve",
-    "ApproveBatch",
-    "ConnectAll",
-    "Deny",
-    "DismissRequest",
-    "EndSnooze",
-    "GoToSession",
-    "GrantRequest",
-    "Item",
-    "ItemKind",
-    "LeaveEntries",
-    "MenuAgent",
-    "MenuBatch",
-    "MenuHook",
-    "MenuOptions",
-    "MenuPreview",
-    "MenuQuestion",
-    "MenuRequest",
-    "MenuState",
-    "OpenConfiguration",
-    "OpenPage",
-    "PartialPause",
-    "PauseHooks",
-    "ProbeAgent",
-    "PutEntriesBack",
-    "QuitTray",
-    "ResumeHooks",
-    "Review",
-    "ReviewBatch",
-    "ReviewConnection",
-    "Revoke",
-    "RunDoctor",
-    "SetAlertClass",
-    "SetQuietHours",
-    "SetVariable",
-    "ShowAgents",
-    "ShowDeferred",
-    "ShowIncident",
-    "ShowProblem",
-    "ShowReason",
-    "Snooze",
-    "StartAtLogin",
-    "SwitchAction",
-    "SwitchHook",
-    "ToggleSound",
-    "ToggleSwitch",
-    "TrayAction",
-    "ViewAction",
-    "menu",
-    "paused_until",
-    "status",
-    "tampered",
-    "trouble",
-    "waiting_number",
-]
 
 
 def menu(state: MenuState) -> Items:
-    """The rows from top to bottom: ten, and the lines between them."""
+    """The rows from top to bottom: eleven, and the lines between them."""
     rows = (
         status(state),
         separator("line/switch"),
@@ -153,7 +28,7 @@ def menu(state: MenuState) -> Items:
         pause(state),
         separator("line/recent"),
         sessions(state),
-        *((click("page", say("Open page"), OpenPage()),) if state.options.page else ()),
+        click("page", say("Open page"), OpenPage()),
         recent(state),
         questions(state),
         approvals(state),
@@ -162,4 +37,4 @@ def menu(state: MenuState) -> Items:
         settings(state),
         click("quit", say("Quit"), QuitTray()),
     )
-    return tuple(map(flatten, rows)) if state.options.flat else rows
+    return tuple(map(flatten, rows)) if state.flat else rows

@@ -1,24 +1,14 @@
-"""What a click on the menu requests, as values."""
+"""What a click on the menu requests, as values. A UserAction is what the page and the commands can do, too."""
 
 from __future__ import annotations
 
 import msgspec
 
+from tray.approvals.user_action import UserAction
+
 
 class ToggleSwitch(msgspec.Struct, frozen=True):
     """Flip the master switch."""
-
-
-class PauseHooks(msgspec.Struct, frozen=True):
-    """Pause hooks: all of them, those of one agent, or those of one session."""
-
-    seconds: float | None  # None = until tomorrow
-    agent: str = ""
-    session: str = ""
-
-
-class ResumeHooks(msgspec.Struct, frozen=True):
-    """End every pause now."""
 
 
 class ShowReason(msgspec.Struct, frozen=True):
@@ -54,36 +44,10 @@ class Review(msgspec.Struct, frozen=True):
     digest: str
 
 
-class Approve(msgspec.Struct, frozen=True):
-    key: str
-    digest: str
-
-
 class ReviewBatch(msgspec.Struct, frozen=True):
     """Show together the hooks of the batch with this digest."""
 
     digest: str
-
-
-class ApproveBatch(msgspec.Struct, frozen=True):
-    digest: str
-
-
-class Deny(msgspec.Struct, frozen=True):
-    key: str
-    digest: str
-
-
-class Revoke(msgspec.Struct, frozen=True):
-    key: str
-
-
-class GrantRequest(msgspec.Struct, frozen=True):
-    request: str
-
-
-class DismissRequest(msgspec.Struct, frozen=True):
-    request: str
 
 
 class ToggleSound(msgspec.Struct, frozen=True):
@@ -115,21 +79,6 @@ class SetAlertClass(msgspec.Struct, frozen=True):
 
 class ShowDeferred(msgspec.Struct, frozen=True):
     """Show what is deferred."""
-
-
-class SwitchHook(msgspec.Struct, frozen=True):
-    """Let one hook run, or not."""
-
-    key: str
-    on: bool
-
-
-class SetVariable(msgspec.Struct, frozen=True):
-    """Let a withheld variable through to one approved hook, or not."""
-
-    key: str
-    variable: str
-    on: bool
 
 
 class StartAtLogin(msgspec.Struct, frozen=True):
@@ -197,8 +146,6 @@ class QuitTray(msgspec.Struct, frozen=True):
     """End the tray."""
 
 
-SwitchAction = ToggleSwitch | PauseHooks | ResumeHooks | SwitchHook
-ApprovalAction = Approve | ApproveBatch | Deny | Revoke | SetVariable | GrantRequest | DismissRequest
 AlertAction = AnswerQuestion | ToggleSound | SetAlertClass | Snooze | EndSnooze | SetQuietHours | ShowDeferred
 AgentAction = (
     ShowAgents | ReviewConnection | ApplyConnection | ConnectAll | ProbeAgent | PutEntriesBack | LeaveEntries
@@ -206,5 +153,5 @@ AgentAction = (
 ViewAction = (
     Review | ReviewBatch | ShowReason | ShowProblem | ShowIncident | GoToSession | OpenConfiguration | OpenPage
 )
-TrayAction = StartAtLogin | RunDoctor | QuitTray
-Action = SwitchAction | ApprovalAction | AlertAction | AgentAction | ViewAction | TrayAction
+TrayAction = ToggleSwitch | StartAtLogin | RunDoctor | QuitTray
+Action = UserAction | AlertAction | AgentAction | ViewAction | TrayAction

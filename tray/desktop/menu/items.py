@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from tray.desktop.labels import id_part
 from tray.desktop.menu.actions import Action
-from tray.language import say
+from tray.language import count, say
 from tray.text import sanitise
 
+ROW_LIMIT = 20  # of a submenu
 NAME_LIMIT = 50  # characters of a submenu's name before a row
 
 
@@ -69,9 +70,15 @@ def deduplicate(rows: Iterable[Item]) -> list[Item]:
     return list({row.id: row for row in rows}.values())
 
 
-def truncated(rows: list[Item], limit: int, more: Item) -> Items:
-    """The first ones, and that there are more."""
-    return tuple(rows) if len(rows) <= limit else (*rows[:limit], more)
+def truncated(rows: list[Item], key: str, *, is_in_list: bool = False) -> Items:
+    """Returns the first rows, and how many more there are. `is_in_list`: `hooktray list` shows them all."""
+    more = len(rows) - ROW_LIMIT
+    if more <= 0:
+        return tuple(rows)
+    text = count("And {n} more", "And {n} more", more)
+    if is_in_list:
+        text = count("And {n} more: see `hooktray list`", "And {n} more: see `hooktray list`", more)
+    return (*rows[:ROW_LIMIT], label(key, text))
 
 
 def with_count(word: str, number: int) -> str:

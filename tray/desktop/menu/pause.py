@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import attrgetter
 
+from tray.approvals.user_action import UserAction
 from tray.desktop.labels import agent_label, clean, clock
-from tray.desktop.menu.actions import PauseHooks, ResumeHooks
 from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, label, separator, submenu
 from tray.desktop.menu.state import MenuState, PartialPause
 from tray.language import phrase, say
@@ -23,8 +23,13 @@ LENGTHS = (
 
 def pause(state: MenuState) -> Item:
     until = paused_until(state)
+    partial = deduplicate(_partial_pause(one, state.now) for one in state.partial_pauses if one.until > state.now)
+    rows = [*_lengths("pause"), *_targets(state)]
+    if until or partial:
+        resume = click("pause/resume", say("Resume"), UserAction(action="resume"))
+        rows = [resume, *partial, separator("pause/line"), *rows]
     word = say("Paused until {time}", time=until) if until else say("Pause")
-    return submenu("pause", word, _rows(state), enabled=state.enabled)
+    return submenu("pause", word, tuple(rows), enabled=state.enabled)
 
 
 def paused_until(state: MenuState) -> str:
@@ -34,31 +39,10 @@ def paused_until(state: MenuState) -> str:
     return clock(state.paused_until, state.now)
 
 
-def _rows(state: MenuState) -> Items:
-    partial = _partial_pauses(state)
-    is_paused = bool(paused_until(state) or partial)
-    return (
-        *((click("pause/resume", say("Resume"), ResumeHooks()),) if is_paused else ()),
-        *partial,
-        *((separator("pause/line"),) if is_paused else ()),
-        *_lengths("pause"),
-        *_targets(state),
-    )
-
-
-def _partial_pauses(state: MenuState) -> list[Item]:
-    return deduplicate(
-        label(
-            child_id("pause/partial", one.agent, one.session),
-            say("{name} is paused until {time}", name=_name(one), time=clock(one.until, state.now)),
-        )
-        for one in state.partial_pauses
-        if one.until > state.now
-    )
-
-
-def _name(one: PartialPause) -> str:
-    return agent_label(one.agent, one.project, one.session if one.session else "")
+def _partial_pause(one: PartialPause, now: float) -> Item:
+    name = agent_label(one.agent, one.project, one.session)
+    text = say("{name} is paused until {time}", name=name, time=clock(one.until, now))
+    return label(child_id("pause/partial", one.agent, one.session), text)
 
 
 def _targets(state: MenuState) -> Items:
@@ -66,10 +50,14 @@ def _targets(state: MenuState) -> Items:
     recent = [one for one in reversed(state.recent) if one.agent and not one.test]
     sessions = {(one.agent, one.session): one for one in recent if one.session}
     agents = {one.agent: one for one in recent}
-    rows = [
-        *(_session(one.agent, one.session, one.project) for one in _latest(sessions.values())),
-        *(_agent(one.agent) for one in _latest(agents.values())),
-    ]
+    rows = []
+    for one in _latest(sessions.values()):
+        key = child_id("pause/session", one.agent, one.session)
+        text = say("Only {name}", name=agent_label(one.agent, one.project, one.session))
+        rows.append(submenu(key, text, _lengths(key, one.agent, one.session)))
+    for one in _latest(agents.values()):
+        key = child_id("pause/agent", one.agent)
+        rows.append(submenu(key, say("Only {name}", name=clean(one.agent, 30)), _lengths(key, one.agent)))
     return (separator("pause/some"), *rows) if rows else ()
 
 
@@ -78,17 +66,8 @@ def _latest(found: Iterable[Record]) -> list[Record]:
     return sorted(found, key=attrgetter("at"), reverse=True)[:ROW_LIMIT]
 
 
-def _agent(agent: str) -> Item:
-    key = child_id("pause/agent", agent)
-    return submenu(key, say("Only {name}", name=clean(agent, 30)), _lengths(key, agent))
-
-
-def _session(agent: str, session: str, project: str) -> Item:
-    key = child_id("pause/session", agent, session)
-    text = say("Only {name}", name=agent_label(agent, project, session))
-    return submenu(key, text, _lengths(key, agent, session))
-
-
 def _lengths(key: str, agent: str = "", session: str = "") -> Items:
-    lengths = ((f"{key}/{word}", say(text), seconds) for word, text, seconds in LENGTHS)
-    return tuple(click(id, text, PauseHooks(seconds, agent, session)) for id, text, seconds in lengths)
+    return tuple(
+        click(f"{key}/{word}", say(text), UserAction(action="pause", seconds=seconds, agent=agent, session=session))
+        for word, text, seconds in LENGTHS
+    )

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from tray.desktop.labels import age, agent_label, clean
 from tray.desktop.menu.actions import AnswerQuestion, GoToSession, OpenPage
-from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, label, submenu, truncated, with_count
+from tray.desktop.menu.items import Item, child_id, click, deduplicate, label, submenu, truncated, with_count
 from tray.desktop.menu.state import MenuQuestion, MenuState
-from tray.language import count, say
+from tray.language import say
 from tray.model.session import Session, SessionState
-
-ROW_LIMIT = 20
 
 
 def questions(state: MenuState) -> Item:
     asked = (_question(one) for one in state.questions)
     rows = deduplicate([*asked, *(_waiting(one, state.now) for one in waiting_sessions(state))])
-    return submenu("questions", with_count(say("Needs you"), len(rows)), _rows(rows))
-
-
-def _rows(rows: list[Item]) -> Items:
-    if not rows:
-        return (label("questions/none", say("Nobody waits for an answer")),)
-    more = len(rows) - ROW_LIMIT
-    return truncated(rows, ROW_LIMIT, label("questions/more", count("And {n} more", "And {n} more", more)))
+    none = label("questions/none", say("Nobody waits for an answer"))
+    return submenu("questions", with_count(say("Needs you"), len(rows)), truncated(rows or [none], "questions/more"))
 
 
 def waiting_sessions(state: MenuState) -> list[Session]:

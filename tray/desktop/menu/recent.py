@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tray.desktop.labels import record_label
 from tray.desktop.menu.actions import OpenPage, ShowReason
-from tray.desktop.menu.items import Item, Items, child_id, click, label, submenu
+from tray.desktop.menu.items import Item, child_id, click, label, submenu
 from tray.desktop.menu.state import MenuState
 from tray.engine.record import REMINDER
 from tray.language import count, say
@@ -17,29 +15,18 @@ RECORD_LIMIT = 200  # records that the menu looks at
 
 
 def recent(state: MenuState) -> Item:
-    return submenu("recent", say("Recent decisions"), _rows(state))
-
-
-def _rows(state: MenuState) -> Items:
     records = list({record.id: record for record in reversed(state.recent[:RECORD_LIMIT])}.values())[::-1]
-    if not records:
-        return (label("recent/none", say("No decisions yet")),)
     judged = [one for one in records if not _is_quiet(one)]
     judged = [*(one for one in judged if one.label != "allow"), *(one for one in judged if one.label == "allow")]
-    rows = (
+    rows = [
         click(child_id("recent", one.id), record_label(one, state.now), ShowReason(one.id))
         for one in judged[:ROW_LIMIT]
-    )
-    return (*rows, *_quiet_row(state, records))
-
-
-def _quiet_row(state: MenuState, records: Sequence[Record]) -> Items:
-    """Those about which no hook had an opinion, as a number."""
-    number = sum(map(_is_quiet, records))
-    if not number:
-        return ()
-    text = count("{n} decision without an opinion", "{n} decisions without an opinion", number)
-    return (click("recent/quiet", text, OpenPage()) if state.options.page else label("recent/quiet", text),)
+    ]
+    if quiet := len(records) - len(judged):
+        text = count("{n} decision without an opinion", "{n} decisions without an opinion", quiet)
+        rows.append(click("recent/quiet", text, OpenPage()))
+    none = label("recent/none", say("No decisions yet"))
+    return submenu("recent", say("Recent decisions"), tuple(rows or [none]))
 
 
 def _is_quiet(record: Record) -> bool:

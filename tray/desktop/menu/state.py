@@ -105,25 +105,14 @@ class MenuAgent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AlertsState(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of alerts. Rows without a service are left out."""
+    """The state of alerts."""
 
     muted_classes: frozenset[str] = frozenset()  # classes that the menu turned off
-    snoozable: bool = False
     snoozed_until: float | None = None
     quiet_hours: str = ""  # the quiet hours, such as "22:00 to 07:00"; "" when none are set
     quiet_hours_on: bool = True
     sound_pack: str = ""  # the sound pack with its licence; "" when there is none
     deferred: int = 0  # alerts that wait for a summary
-
-
-class MenuOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What Settings has rows for. None = this is not there."""
-
-    at_login: bool | None = None
-    page: bool = False
-    has_passphrase: bool | None = None
-    doctor: bool = False
-    flat: bool = False  # the host cannot show a submenu inside of another one
 
 
 class MenuState(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,4 +139,6 @@ class MenuState(msgspec.Struct, frozen=True, kw_only=True):
     hooks: tuple[MenuHook, ...] = ()
     agents: tuple[MenuAgent, ...] = ()
     alerts: AlertsState = AlertsState()
-    options: MenuOptions = MenuOptions()
+    at_login: bool = False
+    has_passphrase: bool = False
+    flat: bool = False  # the host cannot show a submenu inside of another one

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tray.approvals.user_action import UserAction
 from tray.desktop.labels import agent_label, clean, last_event, short_problem
 from tray.desktop.menu.actions import (
     GoToSession,
-    ResumeHooks,
     Review,
     RunDoctor,
     ShowAgents,
@@ -51,7 +51,7 @@ def _switch_cause(state: MenuState) -> Item | None:
         return submenu("switch", say("Hooks are off"), (enable,))
     if until := paused_until(state):
         text = say("Hooks are paused until {time}", time=until)
-        return submenu("switch", text, (click("switch/resume", say("Resume"), ResumeHooks()),))
+        return submenu("switch", text, (click("switch/resume", say("Resume"), UserAction(action="resume")),))
     return None
 
 
@@ -75,8 +75,7 @@ def _cause(state: MenuState) -> Item | None:
         text = count("{n} change can be undone", "{n} changes can be undone", len(rows))
         return submenu("done", text, rows)
     if state.unjudged or state.failing_hooks:
-        text = trouble(state)
-        return click("status", text, RunDoctor()) if state.options.doctor else label("status", text)
+        return click("status", trouble(state), RunDoctor())
     return None
 
 
