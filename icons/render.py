@@ -7,8 +7,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from tray.desktop.artwork import IconState, draw, svg
-from tray.desktop.pixmaps import MASKS, draw_masks
+from tray.desktop.artwork import MASKS, IconState, draw, draw_masks, svg
 
 SIZES = (16, 22, 24, 32, 48, 64, 128, 256)
 ICO_SIZES = (16, 24, 32, 48, 64, 256)

@@ -63,7 +63,7 @@ PACKAGE = Path(tray.__file__).parent
 OWN_FILES = {
     "doctor/hooks.py", "installation/installed_relay.py", "execution/known_agents.py",
     "approvals/review.py", "approvals/script_start.py", "agents/opencode/connector.py", "cli/support_bundle.py",
-    "desktop/pixmaps.py", "edit/backups.py", "engine/replay.py", "approvals/callers/caller_facts.py",
+    "desktop/artwork.py", "edit/backups.py", "engine/replay.py", "approvals/callers/caller_facts.py",
     "ipc/sockets.py",
     "language/__init__.py", "notify/push/sender.py", "relay.py", "relay_program.py",
     "sources/configuration.py", "store/checkpoint.py", "store/set_aside.py", "store/dropped_rows.py",

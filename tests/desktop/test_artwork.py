@@ -12,8 +12,7 @@ import pytest
 from every import every
 from PIL import Image, ImageChops, ImageColor, ImageStat
 
-from tray.desktop.artwork import TILE, IconState, colour, draw, on_tile, svg
-from tray.desktop.pixmaps import SIZES, pixmaps
+from tray.desktop.artwork import SIZES, TILE, IconState, colour, draw, on_tile, pixmaps, svg
 
 ICONS = Path(__file__).parents[2] / "icons"
 LIGHT_PANEL, DARK_PANEL = "#f6f5f4", "#353535"

@@ -20,28 +20,57 @@ from desktop.stage import wait
 from desktop.watcher import Watcher
 from tray.desktop.artwork import IconState
 from tray.desktop.headless import HeadlessIcon
-from tray.desktop.icon import Icon, IconBackend, choose_backend, choose_icon
+from tray.desktop.icon import FallbackIcon, Icon, choose_icon
 from tray.desktop.linux import XScreen, collapses_submenus, query_screen, session_bus
 from tray.desktop.menu import menu
+from tray.desktop.menu.items import Items
 from tray.desktop.menu.state import MenuState
 
 DEADLINE = 60.0
 NO_SCREEN, SCREEN, OLD_TRAY = XScreen(), XScreen(display=True), XScreen(display=True, xembed=True)
 
 
-@every(
-    ("bus", "look", "choice"),
-    [
-        (True, NO_SCREEN, IconBackend.SNI),
-        (True, SCREEN, IconBackend.SNI),
-        (True, OLD_TRAY, IconBackend.PYSTRAY),
-        (False, OLD_TRAY, IconBackend.PYSTRAY),
-        (False, SCREEN, IconBackend.HEADLESS),
-        (False, NO_SCREEN, IconBackend.HEADLESS),
-    ],
-)
-def test_the_choice_on_linux_without_a_tray_host(bus: bool, look: XScreen, choice: IconBackend) -> None:
-    assert choose_backend(bus=bus, screen=look) is choice
+class Bus(HeadlessIcon):
+    def __init__(self) -> None:
+        super().__init__("no host")
+        self.present = False
+
+
+class Old:
+    """Stand-in for pystray's icon in the XEmbed tray."""
+
+    name, reason, visible = "pystray", "no menu", True
+
+    def __init__(self) -> None:
+        self.life: list[str] = []
+        self.shown: list[tuple[IconState, str]] = []
+
+    def begin(self) -> None:
+        self.life.append("begin")
+
+    def show(self, state: IconState, tooltip: str, items: Items) -> None:
+        self.shown.append((state, tooltip))
+
+    def end(self) -> None:
+        self.life.append("end")
+
+    stop = end
+
+
+class BusAndOldTray(FallbackIcon):
+    """With a stand-in for the XEmbed tray of the screen."""
+
+    def __init__(self, bus: Bus, old: Old | None) -> None:
+        super().__init__(bus, NoClicks(), {})
+        self.bus, self.old = bus, old
+
+    def make_legacy(self) -> Old | None:
+        return self.old
+
+    def turn(self, present: bool) -> None:
+        """A host comes or goes."""
+        self.bus.present = present
+        self.host_changed()
 
 
 @pytest.fixture
@@ -108,6 +137,34 @@ def test_with_a_host_the_icon_is_up_as_soon_as_it_has_something_to_show(
     wait(lambda: len(watcher.registered) == 1, "the icon registers")
     icon.stop()
     asyncio.run_coroutine_threadsafe(watcher.stop(), loop).result(DEADLINE)
+
+
+@every(
+    ("has_bus", "screen", "name"),
+    [
+        (True, NO_SCREEN, "sni"),
+        (True, SCREEN, "sni"),
+        (True, OLD_TRAY, "pystray"),
+        (False, OLD_TRAY, "pystray"),
+        (False, SCREEN, "headless"),
+        (False, NO_SCREEN, "headless"),
+    ],
+)
+def test_the_choice_on_linux_without_a_tray_host(
+    loop: asyncio.AbstractEventLoop,
+    bus: str,
+    monkeypatch: pytest.MonkeyPatch,
+    has_bus: bool,
+    screen: XScreen,
+    name: str,
+) -> None:
+    monkeypatch.setattr("tray.desktop.icon.query_screen", lambda environment: screen)
+    monkeypatch.setattr("tray.desktop.icon.pystray_icon", lambda clicks: Old())
+
+    icon = chosen(loop, DBUS_SESSION_BUS_ADDRESS=bus) if has_bus else chosen(loop)
+
+    assert icon.name == name
+    icon.stop()
 
 
 def test_headless_is_what_one_gets_when_one_asks_for_it(bus: str) -> None:
@@ -180,9 +237,8 @@ def test_an_icon_that_a_tray_host_shows_needs_neither_pystray_nor_what_draws_pic
         import asyncio, sys, threading
         from desktop.recorded_clicks import NoClicks
         from desktop.watcher import Watcher
-        from tray.desktop.artwork import IconState
+        from tray.desktop.artwork import IconState, pixmaps
         from tray.desktop.icon import choose_icon
-        from tray.desktop.pixmaps import pixmaps
 
         loop = asyncio.new_event_loop()
         threading.Thread(target=loop.run_forever, daemon=True).start()
@@ -206,3 +262,57 @@ def test_an_icon_that_a_tray_host_shows_needs_neither_pystray_nor_what_draws_pic
 )
 def test_gnome_shell_cannot_show_submenus_in_submenus(desktop: str, collapses: bool) -> None:
     assert collapses_submenus({"XDG_CURRENT_DESKTOP": desktop}) is collapses
+
+
+def test_it_goes_to_the_old_tray_and_leaves_it_when_a_host_comes() -> None:
+    old = Old()
+    icon = BusAndOldTray(Bus(), old)
+    icon.fall_back()
+    icon.show(IconState.OFF, "off", ())
+    before = icon.name, icon.reason, icon.visible
+
+    icon.turn(True)
+
+    assert before == ("pystray", "no menu", True)
+    assert (icon.name, icon.reason, old.life) == ("sni", "no host", ["begin", "end"])
+
+
+def test_when_the_host_goes_the_old_tray_shows_what_was_shown_last() -> None:
+    old = Old()
+    icon = BusAndOldTray(Bus(), old)
+    icon.turn(True)
+    icon.show(IconState.PAUSED, "paused", ())
+
+    icon.turn(False)
+    icon.turn(False)
+
+    assert old.life == ["begin"]
+    assert old.shown == [(IconState.PAUSED, "paused")]
+
+
+def test_without_an_old_tray_it_waits_on_the_bus() -> None:
+    icon = BusAndOldTray(Bus(), None)
+
+    icon.turn(False)
+
+    assert (icon.name, icon.visible) == ("sni", False)
+
+
+def test_a_host_that_came_and_went_at_once_is_nobody() -> None:
+    old = Old()
+    icon = BusAndOldTray(Bus(), old)
+
+    icon.host_changed()
+
+    assert icon.name == "pystray"
+
+
+def test_a_tray_that_quits_does_not_go_to_the_old_tray() -> None:
+    old = Old()
+    icon = BusAndOldTray(Bus(), old)
+    icon.turn(True)
+
+    icon.stop()
+    icon.turn(False)
+
+    assert (icon.name, old.life) == ("sni", [])

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from desktop.recorded_parts import RecordedParts
 from desktop.test_presenter import RECORD, Hall, labels
 from tray.approvals.user_action import UserAction
-from tray.desktop.clicks import PRESSES
 from tray.desktop.menu.actions import (
     AnswerQuestion,
     ConnectAll,
@@ -66,10 +65,6 @@ def test_a_pause_of_one_session_is_shown_with_its_project_and_ended_by_resume(ha
     assert [(one.agent, one.session) for one in hall.house.stores.switch.state().pauses] == [("claude-code", "s1")]
     hall.click("Pause", "Resume")
     assert hall.house.stores.switch.state().pauses == ()
-
-
-def test_no_press_on_the_icon_loosens_anything() -> None:
-    assert set(PRESSES.values()) == {OpenPage()}
 
 
 def test_a_single_hook_is_switched_off_and_on_again_and_keeps_its_approval(hall: Hall) -> None:

@@ -1,10 +1,16 @@
-"""The tray icon: one description per state, distinguished by shape, drawn to pixels by Pillow and to SVG."""
+"""The tray icon: one description per state, distinguished by shape, drawn to pixels by Pillow and to SVG.
+
+A StatusNotifierItem sends pictures from masks that were drawn beforehand, so it needs no Pillow.
+"""
 
 from __future__ import annotations
 
 import enum
 import math
+import zlib
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,6 +19,7 @@ if TYPE_CHECKING:  # a tray without an icon draws nothing, and the first answer 
     from PIL import Image, ImageDraw
 
 Point = tuple[float, float]
+Pixmaps = list[tuple[int, int, bytes]]  # width, height, and ARGB in network byte order
 
 
 class IconState(enum.StrEnum):
@@ -85,6 +92,8 @@ COLOURS: dict[IconState, tuple[str, str, str]] = {
     IconState.CUT_OFF: ("#e2556e", "#a01c38", "#ff9aa8"),
 }
 TILE = "#2b2b2b"
+SIZES = (16, 22, 24, 32, 48, 64)  # pixels, of common panels
+MASKS = Path(__file__).with_name("icon.masks")  # icons/render.py writes it
 SNAP_LIMIT = 64  # up to this size strokes are moved to whole pixels
 CANVAS_SIZE = 1024  # pixels that a picture is drawn on before it is reduced
 
@@ -189,3 +198,23 @@ def _path_data(shape: Shape) -> str:
     )
     large = int(shape.end - shape.start > 180)
     return f"M{x0:.3f} {y0:.3f}A{radius:g} {radius:g} 0 {large} 1 {x1:.3f} {y1:.3f}"
+
+
+@cache
+def pixmaps(state: IconState) -> Pixmaps:
+    """The pictures as a StatusNotifierItem sends them."""
+    masks, found = zlib.decompress(MASKS.read_bytes()), []
+    at = list(IconState).index(state) * sum(size * size for size in SIZES)
+    ink = bytes.fromhex(colour(state).removeprefix("#"))
+    for size in SIZES:
+        pixels = bytearray(b"\0" + ink) * (size * size)
+        pixels[::4] = masks[at : at + size * size]
+        at += size * size
+        found.append((size, size, bytes(pixels)))
+    return found
+
+
+def draw_masks() -> bytes:
+    """What MASKS has: how opaque each pixel is, of each size of each state."""
+    drawn = (draw(state, size).getchannel("A") for state in IconState for size in SIZES)
+    return zlib.compress(b"".join(mask.tobytes() for mask in drawn), 9)

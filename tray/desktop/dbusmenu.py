@@ -1,29 +1,92 @@
-"""com.canonical.dbusmenu: how a tray host reads the menu. Clicks do not come in here, see sni.py."""
+"""com.canonical.dbusmenu: how a tray host reads the menu. Clicks do not come in here, see sni.py.
+
+MenuTable has the menu in these terms: rows with stable numbers, and what changed from one menu to the next.
+"""
 
 # dbus-fast reads the annotations of this module as D-Bus signatures, so they must not be postponed to strings.
 
 import asyncio
+from collections.abc import Iterable
 from itertools import count
 from typing import Annotated
 
+import msgspec
 from dbus_fast import ErrorType, PropertyAccess, Variant
 from dbus_fast.annotations import DBusBool, DBusInt32, DBusSignature, DBusStr, DBusUInt32, DBusVariant
 from dbus_fast.errors import DBusError
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
+from msgspec.structs import replace
 
 from tray.desktop.clicks import IconClicks
-from tray.desktop.menu_table import ROOT, MenuChange, MenuTable, Property
+from tray.desktop.menu.actions import Action
+from tray.desktop.menu.items import Item, ItemKind
 from tray.threads import Queue
 
 MENU = "com.canonical.dbusmenu"
+ROOT = 0
 READ = PropertyAccess.READ
 SIGNATURES = {bool: "b", int: "i", str: "s"}
 
+Property = str | bool | int
 MenuProperties = dict[str, Variant]
 Node = list[int | MenuProperties | list[Variant]]
 Numbers = Annotated[list[int], DBusSignature("ai")]
 Names = Annotated[list[str], DBusSignature("as")]
 Events = Annotated[list[tuple[int, str, Variant, int]], DBusSignature("a(isvu)")]
+
+
+class MenuRow(msgspec.Struct, frozen=True):
+    """One item on the wire."""
+
+    properties: dict[str, Property]
+    children: tuple[int, ...] = ()
+    action: Action | None = None
+
+
+class MenuChange(msgspec.Struct, frozen=True):
+    """What a host must be signalled: rows with other properties, and parents with other children."""
+
+    rows: tuple[tuple[int, dict[str, Property]], ...] = ()
+    parents: tuple[int, ...] = ()
+
+
+class MenuTable:
+    """Numbers for item ids. An item keeps its number while it is shown; no number is ever given twice."""
+
+    def __init__(self) -> None:
+        self.rows = {ROOT: MenuRow({"children-display": "submenu"})}
+        self._numbers: dict[str, int] = {}
+        self._fresh = count(1)
+
+    def update(self, items: Iterable[Item]) -> MenuChange:
+        """Take over the new menu; returns what changed."""
+        before, numbers = self.rows, dict[str, int]()
+        after: dict[int, MenuRow] = {}
+        children = tuple(self._add(item, after, numbers) for item in items)
+        after[ROOT] = replace(before[ROOT], children=children)
+        self.rows, self._numbers = after, numbers
+        common = [number for number in after if number in before]
+        changed = (number for number in common if before[number].properties != after[number].properties)
+        parents = (number for number in common if before[number].children != after[number].children)
+        return MenuChange(tuple((number, after[number].properties) for number in changed), tuple(parents))
+
+    def _add(self, item: Item, rows: dict[int, MenuRow], numbers: dict[str, int]) -> int:
+        number = numbers[item.id] = self._numbers.get(item.id) or next(self._fresh)
+        children = tuple(self._add(child, rows, numbers) for child in item.children)
+        rows[number] = MenuRow(_properties(item), children, item.action if item.enabled else None)
+        return number
+
+
+def _properties(item: Item) -> dict[str, Property]:
+    if item.kind is ItemKind.SEPARATOR:
+        return {"type": "separator"}
+    # One underscore would mark the next letter as the row's shortcut.
+    properties: dict[str, Property] = {"label": item.label.replace("_", "__"), "enabled": item.enabled}
+    if item.kind is ItemKind.CHECK:
+        properties |= {"toggle-type": "checkmark", "toggle-state": int(item.checked)}
+    if item.kind is ItemKind.SUBMENU:
+        properties["children-display"] = "submenu"
+    return properties
 
 
 class Menu(ServiceInterface):

@@ -9,7 +9,6 @@ and `reason` explains it.
 from __future__ import annotations
 
 import asyncio
-import enum
 import os
 import sys
 from collections.abc import Mapping
@@ -17,9 +16,8 @@ from typing import Protocol
 
 from tray.desktop.artwork import IconState
 from tray.desktop.clicks import IconClicks
-from tray.desktop.fallback_icon import FallbackIcon
 from tray.desktop.headless import HeadlessIcon
-from tray.desktop.linux import XScreen, query_screen, session_bus
+from tray.desktop.linux import query_screen, session_bus
 from tray.desktop.menu.items import Item
 from tray.desktop.pystray_icon import PystrayIcon, pystray_icon
 
@@ -44,17 +42,85 @@ class Icon(Protocol):
     def stop(self) -> None: ...
 
 
-class IconBackend(enum.Enum):
-    SNI = enum.auto()
-    PYSTRAY = enum.auto()
-    HEADLESS = enum.auto()
+class BusIcon(Icon, Protocol):
+    """The part of SniIcon that FallbackIcon uses: `present` is whether a tray host is there."""
+
+    @property
+    def present(self) -> bool: ...
 
 
-def choose_backend(*, bus: bool, screen: XScreen) -> IconBackend:
-    """The choice on Linux while no tray host is on the bus."""
-    if bus and not screen.xembed:
-        return IconBackend.SNI
-    return IconBackend.PYSTRAY if screen.xembed else IconBackend.HEADLESS
+class LegacyIcon(Protocol):
+    """The part of the icon in the XEmbed tray that FallbackIcon uses."""
+
+    @property
+    def reason(self) -> str: ...
+    @property
+    def visible(self) -> bool: ...
+    def begin(self) -> None: ...
+    def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None: ...
+    def end(self) -> None: ...
+
+
+class FallbackIcon:
+    """Shows the SniIcon while the bus has a tray host, else an icon in the XEmbed tray if there is one."""
+
+    def __init__(self, bus: BusIcon, clicks: IconClicks, environment: Mapping[str, str]) -> None:
+        self._bus, self._clicks, self._environment = bus, clicks, environment
+        self._legacy: LegacyIcon | None = None
+        self._last: tuple[IconState, str, tuple[Item, ...]] | None = None
+        self._stopped = False
+
+    @property
+    def name(self) -> str:
+        return "pystray" if self._legacy else "sni"
+
+    @property
+    def reason(self) -> str:
+        return self._legacy.reason if self._legacy else self._bus.reason
+
+    @property
+    def visible(self) -> bool:
+        return self._bus.visible or (self._legacy is not None and self._legacy.visible)
+
+    def fall_back(self) -> None:
+        """Show the icon in the XEmbed tray, where there is one."""
+        self._legacy = self.make_legacy()
+        if self._legacy is None:
+            return
+        self._legacy.begin()
+        if self._last is not None:
+            self._legacy.show(*self._last)
+
+    def make_legacy(self) -> LegacyIcon | None:
+        """Returns an icon in the XEmbed tray that is there now; None without such a tray."""
+        icon = pystray_icon(self._clicks) if query_screen(self._environment).xembed else None
+        return None if isinstance(icon, HeadlessIcon) else icon
+
+    def run(self) -> None:
+        self._bus.run()
+        self._leave()
+
+    def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
+        self._last = state, tooltip, items
+        self._bus.show(state, tooltip, items)
+        if (legacy := self._legacy) is not None:
+            legacy.show(state, tooltip, items)
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._bus.stop()
+
+    def host_changed(self) -> None:
+        """The bus first; the XEmbed tray only while the bus has no host."""
+        if self._bus.present:
+            self._leave()
+        elif self._legacy is None and not self._stopped:  # who leaves the bus has no host there either
+            self.fall_back()
+
+    def _leave(self) -> None:
+        legacy, self._legacy = self._legacy, None
+        if legacy is not None:
+            legacy.end()
 
 
 def choose_icon(
@@ -69,32 +135,31 @@ def choose_icon(
         return HeadlessIcon("headless, as asked for")
     if sys.platform in {"darwin", "win32"}:
         return pystray_icon(clicks)
-    return _on_linux(loop, clicks, environment)
-
-
-def _on_linux(loop: asyncio.AbstractEventLoop | None, clicks: IconClicks, environment: Mapping[str, str]) -> Icon:
-    from tray.desktop.sni import BUS_ERRORS, SniIcon
-
-    icon = None
-    if loop is not None and (address := session_bus(environment)):
-        sni = SniIcon(loop, address, clicks)
-        try:
-            has_host = sni.start()
-        except BUS_ERRORS:
-            sni.stop()
-        else:
-            icon = sni.host_observer = FallbackIcon(sni, clicks, environment)
-            if has_host:  # whatever the screen has: Xlib takes 2 MB and 30 ms
-                return icon
-    screen = query_screen(environment)
-    choice = choose_backend(bus=icon is not None, screen=screen)
-    if icon is not None:
-        if choice is IconBackend.PYSTRAY:
-            icon.fall_back()
+    if loop is not None and (icon := _on_bus(loop, clicks, environment)):
         return icon
-    if choice is IconBackend.PYSTRAY:
+    screen = query_screen(environment)
+    if screen.xembed:
         return pystray_icon(clicks)
     return HeadlessIcon(NO_TRAY if screen.display else NO_DISPLAY)
+
+
+def _on_bus(loop: asyncio.AbstractEventLoop, clicks: IconClicks, environment: Mapping[str, str]) -> Icon | None:
+    """The icon on the session bus; None where no bus answers."""
+    from tray.desktop.sni import BUS_ERRORS, SniIcon
+
+    address = session_bus(environment)
+    if not address:
+        return None
+    sni = SniIcon(loop, address, clicks)
+    try:
+        has_host = sni.start()
+    except BUS_ERRORS:
+        sni.stop()
+        return None
+    icon = sni.host_observer = FallbackIcon(sni, clicks, environment)
+    if not has_host:  # otherwise whatever the screen has: Xlib takes 2 MB and 30 ms
+        icon.fall_back()
+    return icon
 
 
 def show_balloon(icon: Icon, title: str, text: str) -> bool:

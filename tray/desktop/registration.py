@@ -5,6 +5,12 @@ of names, which can take the icon away while the extension still reads it (measu
 miss what the item signals while it reads the item for the first time, so the item repeats that afterwards. Xfce's
 panel keeps the icon of a program that leaves the bus before the panel has answered its registration, until the panel
 ends (its source, 4.18); so closing waits for that answer.
+
+A tray host is a process that owns the watcher's name, or a name that begins with org.kde.StatusNotifierHost-. Hosts
+are compared by process and not by connection, because some keep several connections (measured: xfce4-panel runs its
+tray in a process of its own, which owns the watcher's name and no host name at all). The bus gives a host's name to
+any process of the user that asks for it. So the icon makes a second check, `is_trusted_host`, which knows where a
+process comes from.
 """
 
 from __future__ import annotations
@@ -15,14 +21,16 @@ import logging
 import re
 from typing import Protocol
 
-from dbus_fast import Message
+from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import DBusError
 
-from tray.desktop.hosts import BUS, WATCHER, ask, call
 from tray.desktop.statusitem import StatusItem
 
-WATCHER_PATH = "/StatusNotifierWatcher"
+BUS, BUS_PATH = "org.freedesktop.DBus", "/org/freedesktop/DBus"
+WATCHER, WATCHER_PATH = "org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher"
+HOST_PREFIX = "org.kde.StatusNotifierHost-"
+CALL_TIMEOUT = 5.0  # seconds for one answer of the bus
 PROPERTIES = "org.freedesktop.DBus.Properties"
 REPEATS = (1.0, 2.0)  # seconds: the item repeats its state 1 s and 3 s after each registration
 PAUSES = (1.0, 5.0, 30.0, 60.0)  # seconds before a lost icon is registered again; the last one for good
@@ -155,3 +163,41 @@ class Registration:
         except LOST:
             return None
         return getattr(found, "value", found)
+
+
+async def ask(bus: MessageBus, member: str, signature: str = "", *body: object) -> object:
+    """Call a method of the bus itself; returns its first value."""
+    return await call(bus, BUS, BUS_PATH, BUS, member, signature, *body)
+
+
+async def call(
+    bus: MessageBus, name: str, path: str, interface: str, member: str, signature: str = "", *body: object
+) -> object:
+    """The first value of the answer, or None; raises on an error, and without an answer."""
+    message = Message(
+        destination=name, path=path, interface=interface, member=member, signature=signature, body=list(body)
+    )
+    async with asyncio.timeout(CALL_TIMEOUT):
+        reply = await bus.call(message)
+    if reply is None:
+        return None
+    if reply.message_type is MessageType.ERROR:
+        raise DBusError(reply.error_name or "", str(reply.body[0]) if reply.body else member, reply)
+    return reply.body[0] if reply.body else None
+
+
+async def process(bus: MessageBus, name: str) -> int:
+    """The process behind a name as the bus saw it connect; 0 when there is none."""
+    try:
+        found = await ask(bus, "GetConnectionUnixProcessID", "s", name)
+    except DBusError:
+        return 0
+    return found if isinstance(found, int) else 0
+
+
+async def hosts(bus: MessageBus) -> set[int]:
+    """The processes of all tray hosts that are there now."""
+    listed = await ask(bus, "ListNames")
+    names = [str(name) for name in listed] if isinstance(listed, list) else []
+    hosting = [name for name in names if name == WATCHER or name.startswith(HOST_PREFIX)]
+    return {await process(bus, name) for name in hosting} - {0}

@@ -5,8 +5,8 @@ menu is updated in place and stays open. When the bus itself dies, the next `sho
 address.
 
 Any program on the session bus can call Event, so a click counts only when it comes from the process of a tray host
-(hosts.py). dbus-fast does not tell a method who called it; that is why events are taken off the wire before they get
-to the menu's methods.
+(registration.py). dbus-fast does not tell a method who called it; that is why events are taken off the wire before
+they get to the menu's methods.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ from dbus_fast.errors import AuthError, DBusError, InvalidAddressError
 
 from tray.dbus_socket import wait_when_full
 from tray.desktop.artwork import IconState
-from tray.desktop.clicks import PRESSES, Click, IconClicks, parse_clicks
-from tray.desktop.dbusmenu import Menu
-from tray.desktop.hosts import hosts, process
+from tray.desktop.clicks import IconClicks
+from tray.desktop.dbusmenu import ROOT, Menu
 from tray.desktop.mainloop import MainLoop
-from tray.desktop.menu.actions import Action
+from tray.desktop.menu.actions import Action, OpenPage
 from tray.desktop.menu.items import Item
-from tray.desktop.menu_table import ROOT
-from tray.desktop.registration import Registration
+from tray.desktop.registration import Registration, hosts, process
 from tray.desktop.statusitem import MENU_PATH, StatusItem
 
 ITEM_PATH = "/StatusNotifierItem"
@@ -39,6 +37,10 @@ START_TIMEOUT = 10.0  # seconds for getting onto the bus, and off it
 REPEAT_SECONDS = 1.0  # GNOME's extension drops a new picture while it still loads the one before
 RETRY_SECONDS = 10.0  # seconds from one attempt to get back onto the bus to the next
 BUS_ERRORS = (AuthError, DBusError, EOFError, InvalidAddressError, OSError, TimeoutError)
+# Calls for a press on the icon, with whatever button: it opens the page, which loosens no gate. Hosts that honour
+# ItemIsMenu open the menu with the left button instead of calling.
+PRESSES = ("Activate", "SecondaryActivate", "XAyatanaSecondaryActivate")
+Click = tuple[int, str]  # a row's number and what happened to it
 
 log = logging.getLogger(__name__)
 
@@ -226,12 +228,10 @@ class SniIcon:
         if message.message_type is not MessageType.METHOD_CALL:
             return False
         if message.path == ITEM_PATH and message.member in PRESSES:
-            self._spawn(self._press(bus, message, PRESSES[message.member]))
+            self._spawn(self._press(bus, message))
             return True
-        if message.path != MENU_PATH:
-            return False
         # By member and not by interface: a call may leave the interface out.
-        clicks = parse_clicks(message)
+        clicks = parse_clicks(message) if message.path == MENU_PATH else None
         if clicks is None:
             return False
         self._spawn(self._handle_clicks(bus, message, clicks))
@@ -241,11 +241,10 @@ class SniIcon:
         """Do what was clicked, if a host sent it, and answer."""
         clicked = [number for number, kind in events if kind == "clicked"]
         unknown = [number for number, _ in events if number not in self._menu.table.rows]
-        if clicked and not await self._is_host(bus, message.sender or "", self._actions(clicked)):
-            self._reply(bus, message, Message.new_error(message, ErrorType.ACCESS_DENIED.value, "not a tray host"))
+        if clicked and not await self._is_from_host(bus, message, self._actions(clicked)):
             return
-        for number in clicked:
-            self._click(number)
+        for action in self._actions(clicked):
+            self._do(action)
         if any(number == ROOT and kind == "opened" for number, kind in events):
             self._menu.opened()
         group = message.member == "EventGroup"
@@ -253,28 +252,22 @@ class SniIcon:
             bus, message, Message.new_method_return(message, "ai" if group else "", [unknown] if group else [])
         )
 
-    async def _press(self, bus: MessageBus, message: Message, action: Action) -> None:
+    async def _press(self, bus: MessageBus, message: Message) -> None:
         """A press on the icon itself counts like a click on a row: only from a host."""
-        if not await self._is_host(bus, message.sender or "", (action,)):
-            self._reply(bus, message, Message.new_error(message, ErrorType.ACCESS_DENIED.value, "not a tray host"))
-            return
-        self._do(action)
-        self._reply(bus, message, Message.new_method_return(message))
+        if await self._is_from_host(bus, message, (OpenPage(),)):
+            self._do(OpenPage())
+            self._reply(bus, message, Message.new_method_return(message))
 
     def _actions(self, numbers: Iterable[int]) -> tuple[Action, ...]:
         rows = (self._menu.table.rows.get(number) for number in numbers)
         return tuple(row.action for row in rows if row is not None and row.action is not None)
 
-    def _click(self, number: int) -> None:
-        row = self._menu.table.rows.get(number)
-        if row is not None and row.action is not None:
-            self._do(row.action)
-
     def _do(self, action: Action) -> None:
         self.main.post(partial(self._clicks.act, action))
 
-    async def _is_host(self, bus: MessageBus, sender: str, actions: Sequence[Action]) -> bool:
-        pid = await process(bus, sender)
+    async def _is_from_host(self, bus: MessageBus, message: Message, actions: Sequence[Action]) -> bool:
+        """Whether a trusted tray host sent this; any other sender gets an error as its answer."""
+        pid = await process(bus, message.sender or "")
         known = bool(pid) and pid in await hosts(bus)
         if known and self._clicks.is_trusted_host(pid):
             return True
@@ -282,6 +275,7 @@ class SniIcon:
         why = "which calls itself a tray host and is not trusted" if known else "which is not a tray host"
         log.warning("refused a click on the menu from process %d, %s", pid, why)
         self._clicks.menu_rejected(pid, known, actions)
+        self._reply(bus, message, Message.new_error(message, ErrorType.ACCESS_DENIED.value, "not a tray host"))
         return False
 
     def _reply(self, bus: MessageBus, message: Message, reply: Message) -> None:
@@ -300,3 +294,12 @@ def _is_running_in(loop: asyncio.AbstractEventLoop) -> bool:
         return asyncio.get_running_loop() is loop
     except RuntimeError:
         return False
+
+
+def parse_clicks(message: Message) -> list[Click] | None:
+    """The clicks in a call; None when it is another call, which the menu's own methods answer."""
+    if message.member == "Event" and message.signature == "isvu":
+        return [(message.body[0], message.body[1])]
+    if message.member == "EventGroup" and message.signature == "a(isvu)":
+        return [(event[0], event[1]) for event in message.body[0]]
+    return None

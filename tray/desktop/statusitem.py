@@ -8,8 +8,7 @@ from dbus_fast import PropertyAccess
 from dbus_fast.annotations import DBusBool, DBusInt32, DBusObjectPath, DBusSignature, DBusStr, DBusUInt32
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
-from tray.desktop.artwork import IconState
-from tray.desktop.pixmaps import Pixmaps, pixmaps
+from tray.desktop.artwork import IconState, Pixmaps, pixmaps
 from tray.text import escape_markup, sanitise
 
 MENU_PATH = "/MenuBar"

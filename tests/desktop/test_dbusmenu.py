@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tray.desktop.dbusmenu import ROOT, MenuChange, MenuRow, MenuTable
 from tray.desktop.menu.actions import QuitTray, ToggleSound, ToggleSwitch
 from tray.desktop.menu.items import Item, ItemKind
-from tray.desktop.menu_table import ROOT, MenuChange, MenuRow, MenuTable
 
 ENABLED = Item(id="enabled", kind=ItemKind.CHECK, label="Hooks enabled", checked=True, action=ToggleSwitch())
 DISABLED = Item(id="enabled", kind=ItemKind.CHECK, label="Hooks enabled", checked=False, action=ToggleSwitch())
