@@ -26,6 +26,7 @@ from tray.desktop.autostart import (
     desktop_file,
     login_entries,
 )
+from tray.desktop.windows import RunKey
 from tray.errors import HooktrayError
 from tray.execution.isolation import STARTER, base_interpreter
 from tray.paths import locate
@@ -33,7 +34,7 @@ from tray.paths import locate
 ARGV = ("/opt/a b/python", "-I", "-m", "tray", "--home", '/h/$x`"\\%u', "run")
 
 
-class Values:
+class Values(RunKey):
     """A Run key that remembers."""
 
     def __init__(self) -> None:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from desktop.focus.terminals import LONG, Pane, child_pane, front, tmux
 from desktop.logind import logind
 from tray.desktop import presence
+from tray.desktop.wayland_idle import IdleWatch
 from tray.model.place import Place
 from tray.notify.alert_gate import Attention
 
@@ -126,8 +127,11 @@ def test_where_logind_says_that_nobody_is_there_that_counts(tmp_path: Path, monk
 
 @every("problem", [RuntimeError("a library"), KeyError("IdleHint"), ValueError("an answer"), OSError("a socket")])
 def test_a_desktop_that_fails_proves_nothing(problem: Exception) -> None:
-    class FailingWatch:
+    class FailingWatch(IdleWatch):
         """Stand-in for the watch of a compositor that fails."""
+
+        def __init__(self) -> None:
+            """It is never started."""
 
         def seconds(self) -> float | None:
             raise problem

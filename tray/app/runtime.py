@@ -18,8 +18,8 @@ from tray.desktop.alert_controller import AlertController
 from tray.desktop.confirmed_clicks import ConfirmedClicks
 from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.opener import Opener
+from tray.desktop.presence import UserPresence
 from tray.desktop.session_focus import SessionFocus
-from tray.desktop.user_presence import UserPresence
 from tray.doctor.agents import failed_agents
 from tray.doctor.live import LiveDoctor, runtime_health
 from tray.doctor.reports import Reports

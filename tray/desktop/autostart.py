@@ -10,15 +10,16 @@ import os
 import plistlib
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from tray.desktop import systemd
-from tray.desktop.launchd import LAUNCHD_SOCKET
+from tray.desktop.macos import LAUNCHD_SOCKET
 from tray.desktop.systemd import UserManager, user_manager
+from tray.desktop.windows import RunKey
 from tray.errors import FULL, MAKE_ROOM, HooktrayError
 from tray.execution.isolation import isolated_command
 from tray.files import user_file
@@ -43,17 +44,76 @@ class LoginState(enum.StrEnum):
     OTHER = "other"  # there is an entry, and it does not start this Hooktray
 
 
-class LoginEntry(Protocol):
-    """One place where a system keeps what it starts at login."""
+def desktop_file(argv: Sequence[str]) -> str:
+    """A Desktop Entry; its Exec line is quoted twice, as an argument and as a string."""
+    command = " ".join(_argument(word) for word in argv).replace("\\", "\\\\")
+    return (
+        "[Desktop Entry]\nType=Application\nVersion=1.4\nName=Hooktray\n"
+        "Comment=One tray for every coding agent's hooks\n"
+        f"Exec={command}\nTerminal=false\nStartupNotify=false\n{MARK}\n"
+    )
+
+
+def _argument(word: str) -> str:
+    if "\n" in word:
+        raise HooktrayError(say("a path with a line break cannot be started at login"))
+    escaped = "".join(f"\\{letter}" if letter in SPECIAL else letter for letter in word.replace("%", "%%"))
+    return f'"{escaped}"'
+
+
+def restarting_file(argv: Sequence[str]) -> str:
+    """A Desktop Entry that restarts the service of systemd, and starts the tray itself where that fails."""
+    return desktop_file(("/bin/sh", "-c", systemd.START + 'exec "$@"', "sh", *argv))
+
+
+class LoginFile(msgspec.Struct, frozen=True):
+    """An entry that is a file of its own; `text` gives its content for a command."""
+
+    path: Path
+    text: Callable[[Sequence[str]], str] = desktop_file
+    mark: str = MARK  # is in what we write, and in nothing else
 
     @property
-    def where(self) -> str: ...
-    @property
-    def mark(self) -> str: ...
-    def text(self, argv: Sequence[str]) -> str: ...
-    def read(self) -> str | None: ...
-    def write(self, text: str) -> None: ...
-    def remove(self) -> None: ...
+    def where(self) -> str:
+        return str(self.path)
+
+    def read(self) -> str | None:
+        try:
+            return user_file(self.path).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return None
+
+    def write(self, text: str) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(self.path, text.encode(), mode=0o644)
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+
+class RunValue(msgspec.Struct, frozen=True):
+    """An entry that is a value in the registry. Its name is its mark, so whatever is there is ours."""
+
+    registry: RunKey
+    where: str = r"HKEY_CURRENT_USER\Software\Microsoft\Windows\CurrentVersion\Run\Hooktray"
+    mark: str = f"{VALUE}="
+
+    def text(self, argv: Sequence[str]) -> str:
+        return f"{VALUE}={subprocess.list2cmdline(argv)}"
+
+    def read(self) -> str | None:
+        value = self.registry.get(VALUE)
+        return None if value is None else f"{VALUE}={value}"
+
+    def write(self, text: str) -> None:
+        self.registry.set(VALUE, text.removeprefix(f"{VALUE}="))
+
+    def remove(self) -> None:
+        if self.registry.get(VALUE) is not None:
+            self.registry.delete(VALUE)
+
+
+LoginEntry = LoginFile | RunValue  # one place where a system keeps what it starts at login
 
 
 class Autostart(msgspec.Struct, frozen=True):
@@ -131,113 +191,7 @@ def _failed(entry: LoginEntry, error: OSError | None) -> HooktrayError:
     )
 
 
-class LoginFile(msgspec.Struct, frozen=True):
-    """An entry that is a file of its own. This one is a Desktop Entry; subclasses write other kinds of files."""
-
-    path: Path
-    mark: str = MARK  # is in what we write, and in nothing else
-
-    @property
-    def where(self) -> str:
-        return str(self.path)
-
-    def text(self, argv: Sequence[str]) -> str:
-        return desktop_file(argv)
-
-    def read(self) -> str | None:
-        try:
-            return user_file(self.path).decode("utf-8", "replace")
-        except FileNotFoundError:
-            return None
-
-    def write(self, text: str) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(self.path, text.encode(), mode=0o644)
-
-    def remove(self) -> None:
-        self.path.unlink(missing_ok=True)
-
-
-class RestartingFile(LoginFile, frozen=True):
-    """A Desktop Entry that restarts the service of systemd, and starts the tray itself where that fails."""
-
-    def text(self, argv: Sequence[str]) -> str:
-        return desktop_file(("/bin/sh", "-c", systemd.START + 'exec "$@"', "sh", *argv))
-
-
-class ServiceUnit(LoginFile, frozen=True):
-    """The unit by which systemd starts the tray."""
-
-    def text(self, argv: Sequence[str]) -> str:
-        return systemd.service_unit(argv)
-
-
-class SocketUnit(LoginFile, frozen=True, kw_only=True):
-    """The unit by which systemd listens at the tray's socket."""
-
-    socket: Path
-
-    def text(self, argv: Sequence[str]) -> str:
-        return systemd.socket_unit(self.socket)
-
-
-class LaunchAgent(LoginFile, frozen=True, kw_only=True):
-    """A property list for launchd."""
-
-    socket: Path
-
-    def text(self, argv: Sequence[str]) -> str:
-        return launch_agent(argv, self.socket)
-
-
-class Registry(Protocol):
-    """The values of the user's Run key."""
-
-    def get(self, name: str) -> str | None: ...
-    def set(self, name: str, value: str) -> None: ...
-    def delete(self, name: str) -> None: ...
-
-
-class RunValue(msgspec.Struct, frozen=True):
-    """An entry that is a value in the registry. Its name is its mark, so whatever is there is ours."""
-
-    registry: Registry
-    where: str = r"HKEY_CURRENT_USER\Software\Microsoft\Windows\CurrentVersion\Run\Hooktray"
-    mark: str = f"{VALUE}="
-
-    def text(self, argv: Sequence[str]) -> str:
-        return f"{VALUE}={subprocess.list2cmdline(argv)}"
-
-    def read(self) -> str | None:
-        value = self.registry.get(VALUE)
-        return None if value is None else f"{VALUE}={value}"
-
-    def write(self, text: str) -> None:
-        self.registry.set(VALUE, text.removeprefix(f"{VALUE}="))
-
-    def remove(self) -> None:
-        if self.registry.get(VALUE) is not None:
-            self.registry.delete(VALUE)
-
-
-def desktop_file(argv: Sequence[str]) -> str:
-    """A Desktop Entry; its Exec line is quoted twice, as an argument and as a string."""
-    command = " ".join(_argument(word) for word in argv).replace("\\", "\\\\")
-    return (
-        "[Desktop Entry]\nType=Application\nVersion=1.4\nName=Hooktray\n"
-        "Comment=One tray for every coding agent's hooks\n"
-        f"Exec={command}\nTerminal=false\nStartupNotify=false\n{MARK}\n"
-    )
-
-
-def _argument(word: str) -> str:
-    if "\n" in word:
-        raise HooktrayError(say("a path with a line break cannot be started at login"))
-    escaped = "".join(f"\\{letter}" if letter in SPECIAL else letter for letter in word.replace("%", "%%"))
-    return f'"{escaped}"'
-
-
-def launch_agent(argv: Sequence[str], path: Path) -> str:
+def launch_agent(path: Path, argv: Sequence[str]) -> str:
     """A property list, in force from the next login on. launchd(8) listens at `path` while no tray runs."""
     words = {
         "Label": LABEL,
@@ -270,19 +224,17 @@ def login_entries(
 ) -> tuple[LoginEntry, ...]:
     """The desktop's entry first. `path` is that of the tray's socket."""
     if platform == "win32":
-        from tray.desktop.windows import RunKey
-
         return (RunValue(RunKey()),)
     if platform == "darwin":
         plist = Path(environment.get("HOME") or Path.home()) / "Library" / "LaunchAgents" / f"{LABEL}.plist"
-        return (LaunchAgent(plist, LABEL, socket=path),)
+        return (LoginFile(plist, partial(launch_agent, path), LABEL),)
     file = _config_folder(environment) / "autostart" / FILE
     if manager is None:
         return (LoginFile(file),)
     return (
-        RestartingFile(file),
-        ServiceUnit(manager.folder / systemd.SERVICE, systemd.MARK),
-        SocketUnit(manager.folder / systemd.SOCKET, systemd.MARK, socket=path),
+        LoginFile(file, restarting_file),
+        LoginFile(manager.folder / systemd.SERVICE, systemd.service_unit, systemd.MARK),
+        LoginFile(manager.folder / systemd.SOCKET, lambda _: systemd.socket_unit(path), systemd.MARK),
     )
 
 

@@ -6,6 +6,7 @@ seconds. Terminals with tabs count only where they say which tab they show.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ctypes
 import ctypes.util
@@ -14,15 +15,18 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol
 
 from msgspec.structs import replace
 
+from tray.approvals.catalog import HookCatalog
 from tray.desktop.focus import hyprland, kitty, konsole, kwin, niri, session_bus, sway, tmux
 from tray.desktop.focus.windows_of import DESKTOP_ERRORS, FocusError
+from tray.desktop.wayland_idle import IdleWatch
 from tray.execution.process_table import program_name
 from tray.model.place import Place
 from tray.notify.alert_gate import Attention
+from tray.sessions.session_tracker import SessionTracker
+from tray.threads import Queue, Workers
 
 ACTIVE = 60.0  # seconds since the last use of keyboard or pointer
 # Terminals that have one session in a window: of others it is not known which tab is shown.
@@ -33,24 +37,52 @@ FOCUSED_PIDS: tuple[Callable[[Mapping[str, str]], int | None], ...] = (
     niri.focused_pid,
     kwin.focused_pid,
 )
-
-
-class IdleTime(Protocol):
-    """What is asked of an IdleWatch: the seconds without a key, as KWin, sway and others on Wayland report them."""
-
-    def seconds(self) -> float | None: ...
-
-
 LOGIND = "org.freedesktop.login1"
+SCREEN_SAVERS = (
+    ("org.freedesktop.ScreenSaver", "/ScreenSaver"),
+    ("org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"),
+)
 
 log = logging.getLogger(__name__)
+
+
+class UserPresence:
+    """Reports the user's attention. It asks the desktop on a thread of its own, as that may take long."""
+
+    def __init__(
+        self,
+        catalog: HookCatalog,
+        sessions: SessionTracker,
+        loop: asyncio.AbstractEventLoop,
+        queue: Queue,
+        workers: Workers,
+    ) -> None:
+        self._catalog, self._sessions = catalog, sessions
+        self._queue, self._workers = queue, workers
+        self._idle_watch = IdleWatch(loop, os.environ)
+
+    def start(self) -> None:
+        """Watch from here on how long no key was pressed, where the desktop reports it."""
+        self._idle_watch.start()
+
+    def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
+        """Calls `answer` on the queue: whether the user looks at the session or, with an agent of "", is there."""
+        found = self._sessions.get(agent, session) if agent else None
+        place = found.place if found else Place()
+        seconds = self._catalog.settings_in_force.away_after * 60
+
+        def work() -> None:
+            seen = attention(place, seconds, idle_watch=self._idle_watch)
+            self._queue.post(lambda: answer(seen))
+
+        self._workers.spawn(work)
 
 
 def attention(
     place: Place,
     away_after: float,
     environment: Mapping[str, str] = os.environ,
-    idle_watch: IdleTime | None = None,
+    idle_watch: IdleWatch | None = None,
 ) -> Attention:
     """`away_after`: seconds without a key after which the user is away; 0 = never.
 
@@ -120,7 +152,7 @@ def _on_x11(place: Place, environment: Mapping[str, str]) -> bool | None:
     return x11.has_window(replace(place, display=""), window, environment) if ours else ours
 
 
-def idle_seconds(environment: Mapping[str, str], idle_watch: IdleTime | None = None) -> float | None:
+def idle_seconds(environment: Mapping[str, str], idle_watch: IdleWatch | None = None) -> float | None:
     """Seconds since the last use of keyboard or pointer; None when it is not known."""
     if sys.platform == "win32":
         return _windows_idle()
@@ -129,7 +161,7 @@ def idle_seconds(environment: Mapping[str, str], idle_watch: IdleTime | None = N
     return next((seconds for seconds in _linux_idle(environment, idle_watch) if seconds is not None), None)
 
 
-def _linux_idle(environment: Mapping[str, str], idle_watch: IdleTime | None) -> Iterator[float | None]:
+def _linux_idle(environment: Mapping[str, str], idle_watch: IdleWatch | None) -> Iterator[float | None]:
     """Yields what each source reports, in the order in which they are asked; nothing for one that cannot answer."""
     if sys.platform != "linux":
         return
@@ -187,40 +219,24 @@ def is_locked(environment: Mapping[str, str]) -> bool:
     """Whether the screen is certainly locked: from its screen saver, or from logind."""
     if sys.platform != "linux":
         return False
-    has_session_bus = bool(environment.get("DBUS_SESSION_BUS_ADDRESS"))
-    return (has_session_bus and _saver_is_active()) or _logind_is_locked(os.getuid())
-
-
-def _saver_is_active() -> bool:
-    for name, path in (
-        ("org.freedesktop.ScreenSaver", "/ScreenSaver"),
-        ("org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"),
-    ):
+    for name, path in SCREEN_SAVERS if environment.get("DBUS_SESSION_BUS_ADDRESS") else ():
         with contextlib.suppress(session_bus.BusCallError):
             if session_bus.call(name, path, name, "GetActive")[0] is True:
                 return True
-    return False
-
-
-def _logind_is_locked(user: int) -> bool:
-    """Every graphical session of the user's is; a tray that systemd started is in none itself.
-
-    Only `LockedHint` is a proof: the signal `Lock` asks for a lock, and its end need not be reported.
-    """
-    found = _graphical_sessions(user)
+    # Every graphical session of the user's; a tray that systemd started is in none itself. Only `LockedHint` is a
+    # proof: the signal `Lock` asks for a lock, and its end need not be reported.
+    found = _graphical_sessions(os.getuid())
     return bool(found) and all(one.get("LockedHint") is True for one in found)
 
 
 def _graphical_sessions(user: int) -> list[dict[str, object]]:
     with contextlib.suppress(session_bus.BusCallError):
         reply = session_bus.call_system(LOGIND, "/org/freedesktop/login1", f"{LOGIND}.Manager", "ListSessions")
-        sessions = session_bus.first(reply, list)
-        found = [_logind_session(path) for _, uid, _, _, path in sessions if uid == user]
+        found: list[dict[str, object]] = []
+        for _, uid, _, _, path in session_bus.first(reply, list):
+            if uid == user:
+                words = path, "org.freedesktop.DBus.Properties", "GetAll", "s", [f"{LOGIND}.Session"]
+                values = session_bus.first(session_bus.call_system(LOGIND, *words), dict)
+                found.append({name: one.value for name, one in values.items()})
         return [one for one in found if one.get("Type") in ("x11", "wayland")]
     return []
-
-
-def _logind_session(path: str) -> dict[str, object]:
-    words = [f"{LOGIND}.Session"]
-    found = session_bus.call_system(LOGIND, path, "org.freedesktop.DBus.Properties", "GetAll", "s", words)
-    return {name: one.value for name, one in session_bus.first(found, dict).items()}

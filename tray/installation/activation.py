@@ -22,9 +22,9 @@ def inherited_socket(path: Path, environment: MutableMapping[str, str] = os.envi
     if sys.platform == "win32":
         return None
     if sys.platform == "darwin":
-        from tray.desktop.launchd import LAUNCHD_SOCKET, activated_sockets
+        from tray.desktop.macos import activated_sockets
 
-        numbers = activated_sockets(LAUNCHD_SOCKET)
+        numbers = activated_sockets()
     else:
         numbers = _systemd_sockets(environment)
     found = [one for one in map(_listener, numbers) if one is not None]

@@ -14,6 +14,7 @@ from desktop.focus.konsoles import Konsole, Tab
 from desktop.focus.terminals import LONG
 from tray.desktop import presence
 from tray.desktop.focus import FocusResult, focus, kwin
+from tray.desktop.wayland_idle import IdleWatch
 from tray.notify.alert_gate import Attention
 
 pytestmark = pytest.mark.skipif(
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-class FixedIdle:
+class FixedIdle(IdleWatch):
     """Stand-in for the watch of the compositor: nobody has pressed a key for so long."""
 
     def __init__(self, idle: float | None) -> None:
