@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -64,6 +65,22 @@ def sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(opened)
+
+
+def write_private(path: Path, text: bytes) -> None:
+    """Writes a private file, whole or not at all. It is on the disk when this returns. Raises OSError."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:  # noqa: PTH123
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+        sync_folder(path.parent)  # else a power failure may leave the file that was there before
+    except OSError:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+        raise
 
 
 def is_disk_full(folder: Path) -> bool:

@@ -5,13 +5,11 @@ There are two lines while a change is being written, so that whichever of them a
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from tray.errors import store_error
-from tray.files import sync_folder
+from tray.files import write_private
 
 LEDGER = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
 SWITCH = "switch.head"  # the digest of what we last wrote
@@ -39,16 +37,7 @@ def delete_checkpoints(folder: Path) -> None:
 
 def write_checkpoint(path: Path, lines: Iterable[str]) -> None:
     """On the disk when it returns. Raises StoreError."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        with draft.open("w", encoding="ascii") as file:
-            draft.chmod(0o600)
-            file.writelines(f"{line}\n" for line in lines)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-        sync_folder(path.parent)  # else a power failure may leave a row with the checkpoint before it
+        write_private(path, "".join(f"{line}\n" for line in lines).encode("ascii"))
     except OSError as error:
-        with contextlib.suppress(OSError):
-            draft.unlink()
         raise store_error(path, error) from error

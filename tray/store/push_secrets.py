@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from tray.errors import BUILT_IN_ERRORS, HooktrayError
+from tray.files import write_private
 from tray.text import push_urls
 
 FILE = "push-secrets.json"
@@ -60,7 +61,7 @@ def keep(url: str, folder: Path) -> SecretPlace:
     try:
         kept = _read(folder)
         if kept.get(reference) != url:
-            _write({**kept, reference: url}, folder)
+            _write(folder, kept | {reference: url})
     except OSError as error:
         what = f"{folder / FILE}: cannot be written: {error.strerror or error}"
         raise HooktrayError(what, hint="make room there, or make the folder writable") from error
@@ -118,11 +119,8 @@ def _forget_in_file(reference: str, folder: Path) -> None:
     kept = _read(folder)
     if kept.pop(reference, None):
         with contextlib.suppress(OSError):
-            _write(kept, folder)
+            _write(folder, kept)
 
 
-def _write(kept: dict[str, str], folder: Path) -> None:
-    temporary = folder / f"{FILE}.{os.getpid()}"
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump(kept, file)
-    temporary.replace(folder / FILE)
+def _write(folder: Path, kept: dict[str, str]) -> None:
+    write_private(folder / FILE, json.dumps(kept).encode())

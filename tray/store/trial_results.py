@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+
+from tray.files import write_private
 
 FILE_NAME = "tried.json"
 _WRITE_LOCK = threading.Lock()  # the trials of hooks that were approved together end at the same time
@@ -47,7 +47,4 @@ class TrialResults:
             known = {one: (other, *why) for (one, other), why in self.failures().items() if one != key}
             if cause:
                 known[key] = (digest, cause, remedy)
-            handle, draft = tempfile.mkstemp(prefix=f".{FILE_NAME}.", dir=self._path.parent)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(known, file, ensure_ascii=False)
-            Path(draft).replace(self._path)
+            write_private(self._path, json.dumps(known, ensure_ascii=False).encode())
