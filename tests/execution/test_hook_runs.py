@@ -16,10 +16,9 @@ LIMIT = 120  # seconds; longer than anything here takes
 PRELUDE = """
 import json, os, subprocess, sys, time
 from pathlib import Path
-from tray.execution.background import BackgroundProcesses
+from tray.execution.background import BackgroundProcesses, become_subreaper
 from tray.execution.command import Job, run
 from tray.execution.hook_runs import HookPlace, HookRuns
-from tray.execution.orphans import become_subreaper
 from tray.execution.process import HookTurn
 from tray.execution.process_posix import PosixTree
 

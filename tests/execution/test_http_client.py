@@ -16,7 +16,7 @@ from tray.addresses import endpoint
 from tray.errors import HooktrayError
 from tray.execution import http_client
 from tray.execution.http_client import HttpReply, HttpRequest, check_addresses, lookup, send
-from tray.execution.request_deadline import Deadline
+from tray.execution.request_job import Deadline
 
 Resolve = Callable[[str, int], Sequence[str]]
 

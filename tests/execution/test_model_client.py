@@ -10,7 +10,7 @@ from servers import Said, WebServer, completion
 
 from tray.errors import HooktrayError
 from tray.execution.model_client import ModelEndpoint, ModelReply, complete
-from tray.execution.request_deadline import Deadline
+from tray.execution.request_job import Deadline
 
 QUESTION = [{"role": "user", "content": "Good?"}]
 TOOL = {"type": "function", "function": {"name": "read", "description": "", "parameters": {"type": "object"}}}
@@ -28,7 +28,7 @@ def answering(said: bytes | Said) -> WebServer:
 
 def test_the_request_is_one_post_with_everything_the_model_needs() -> None:
     with closing(answering(completion("fine"))) as server:
-        assert ask(server) == ModelReply(text="fine")
+        assert ask(server) == ModelReply(content="fine")
 
     (asked,) = server.asked
     assert (asked.path, asked.headers["Authorization"]) == ("/v1/chat/completions", "Bearer k")
@@ -54,9 +54,9 @@ def test_the_path_goes_before_a_query(path: str, asked: str) -> None:
 
 def test_the_models_calls_go_into_the_next_request_as_they_came() -> None:
     with closing(answering(completion("", (("read", {"path": "a"}),)))) as server:
-        (call,) = (reply := ask(server)).calls
+        (call,) = (reply := ask(server)).tool_calls or ()
 
-    assert (call.name, call.arguments) == ("read", '{"path": "a"}')
+    assert (call.function.name, call.function.arguments) == ("read", '{"path": "a"}')
     assert reply.message["tool_calls"] == [
         {"id": call.id, "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'}}
     ]

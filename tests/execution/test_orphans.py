@@ -23,9 +23,8 @@ WAYS = {
 HOOK = ">>pids; had=$(wc -l <pids)\n{}\nuntil [ $(wc -l <pids) -gt $had ]; do sleep 0.01; done\n"
 PROGRAM = '''
 import json, os, signal, subprocess, sys, threading, time
-from tray.execution.background import BackgroundProcesses
+from tray.execution.background import BackgroundProcesses, become_subreaper, orphans
 from tray.execution.command import Job, run
-from tray.execution.orphans import become_subreaper, orphans
 
 subreaper = become_subreaper()
 lines, limit, seconds = json.loads(sys.argv[1])

@@ -8,7 +8,7 @@ import pytest
 
 from tray.errors import HooktrayError
 from tray.execution.project_folder import ProjectFolder
-from tray.execution.request_deadline import Deadline
+from tray.execution.request_job import Deadline
 
 
 @pytest.fixture

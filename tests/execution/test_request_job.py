@@ -10,8 +10,7 @@ from threadless import no_thread_left
 
 from tray.errors import HooktrayError
 from tray.execution.process import Job
-from tray.execution.request_deadline import Deadline
-from tray.execution.request_job import AnyJob, RequestJob, run_jobs
+from tray.execution.request_job import AnyJob, Deadline, RequestJob, run_jobs
 from tray.model.decision import Result
 
 SHELL = Job(argv=("/bin/sh", "-c", "echo job"), cwd="/")

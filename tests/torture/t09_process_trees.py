@@ -13,9 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from torture.frame import Tally
-from tray.execution.background import BackgroundProcesses
+from tray.execution.background import SET_SUBREAPER, BackgroundProcesses, _prctl, become_subreaper, orphans
 from tray.execution.command import Job, run
-from tray.execution.orphans import SET_SUBREAPER, _prctl, become_subreaper, orphans
 
 TITLE = "processes that a hook leaves behind"
 TIMEOUT = 0.5

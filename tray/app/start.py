@@ -13,8 +13,8 @@ from tray.app.core import TrayCore
 from tray.app.runtime import App
 from tray.app.shutdown import GRACE
 from tray.approvals.callers.click_trust import ClickTrust
+from tray.execution.background import become_subreaper
 from tray.execution.hook_process import raise_limit
-from tray.execution.orphans import become_subreaper
 from tray.installation.state_folder import AnotherTrayError, StateFolder
 from tray.installation.terminal_question import echo
 from tray.paths import Paths, drop_foreign_runtime

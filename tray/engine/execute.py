@@ -31,8 +31,7 @@ from tray.execution.command import BackgroundProcesses, Hangup, run
 from tray.execution.environment import USER_PACKAGES, add_withheld, clean
 from tray.execution.hook_runs import HookRuns, RecordedTurn
 from tray.execution.process import CANCELLED, CLOSED, HookTurn, Job
-from tray.execution.request_deadline import Deadline
-from tray.execution.request_job import AnyJob, RequestJob, run_jobs
+from tray.execution.request_job import AnyJob, Deadline, RequestJob, run_jobs
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Target, Verdict
 from tray.model.event import TEST_VARIABLE, Event, Tool
 from tray.model.hook import AsyncMode, Command, Hook, Http, Prompt, Rule

@@ -11,7 +11,7 @@ from tray.agents import lenient
 from tray.agents.registry import AGENTS, hook_rules
 from tray.errors import HooktrayError
 from tray.execution.http_client import HttpReply, HttpRequest, send
-from tray.execution.request_deadline import Deadline
+from tray.execution.request_job import Deadline
 from tray.model.decision import Result
 from tray.model.event import Event
 from tray.model.hook import Hook, Http

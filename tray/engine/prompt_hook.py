@@ -7,9 +7,9 @@ import os
 from tray.agents import wire
 from tray.engine.prompt_text import SYSTEM, render_prompt
 from tray.errors import HooktrayError
-from tray.execution.model_client import Message, ModelEndpoint, ModelReply, ToolCall, complete
+from tray.execution.model_client import FunctionCall, Message, ModelEndpoint, ModelReply, ToolCall, complete
 from tray.execution.project_folder import ProjectFolder
-from tray.execution.request_deadline import Deadline
+from tray.execution.request_job import Deadline
 from tray.model.decision import Result
 from tray.model.event import Event
 from tray.model.hook import Hook, Prompt
@@ -47,17 +47,18 @@ def _opening(system: str, first: str) -> list[Message]:
 
 
 def _result(reply: ModelReply) -> Result:
-    return Result(code=0, stdout=reply.text.encode("utf-8", "replace"))
+    return Result(code=0, stdout=(reply.content or "").encode("utf-8", "replace"))
 
 
 def _run_agent(endpoint: ModelEndpoint, deadline: Deadline, folder: ProjectFolder, first: str) -> Result:
     messages = _opening(SYSTEM + TOOLS_HINT, first)
     for _ in range(TURN_LIMIT):
         reply = complete(endpoint, deadline, messages, TOOLS)
-        if not reply.calls:
+        if not reply.tool_calls:
             return _result(reply)
         messages.append(reply.message)
-        messages += [_tool_message(call, folder, number) for number, call in enumerate(reply.calls)]
+        for number, call in enumerate(reply.tool_calls):
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": _content(call, folder, number)})
         if deadline.cause:
             raise HooktrayError(deadline.cause)
         if sum(len(str(message)) for message in messages) > CONVERSATION_LIMIT:
@@ -65,21 +66,17 @@ def _run_agent(endpoint: ModelEndpoint, deadline: Deadline, folder: ProjectFolde
     raise HooktrayError(f"the model gave no answer in {TURN_LIMIT} turns")
 
 
-def _tool_message(call: ToolCall, folder: ProjectFolder, number: int) -> Message:
-    return {"role": "tool", "tool_call_id": call.id, "content": _content(call, folder, number)}
-
-
 def _content(call: ToolCall, folder: ProjectFolder, number: int) -> str:
     """What the tool found; the model gets what is wrong with the call."""
     if number >= CALL_LIMIT:
         return f"error: at most {CALL_LIMIT} tools in one turn"
     try:
-        return _use_tool(call, folder)
+        return _use_tool(call.function, folder)
     except (HooktrayError, ValueError) as error:
         return f"error: {error}"
 
 
-def _use_tool(call: ToolCall, folder: ProjectFolder) -> str:
+def _use_tool(call: FunctionCall, folder: ProjectFolder) -> str:
     if call.name not in TOOL_NAMES:
         raise HooktrayError(f"there is no such tool; there are {', '.join(TOOL_NAMES)}")
     given = wire.mapping(call.arguments.encode("utf-8", "replace"))

@@ -1,15 +1,74 @@
-"""Hooks' children that live on after their hook: who they are, and their end."""
+"""Processes that outlive their hooks: children in the background, and orphans, which on Linux become the tray's own.
+
+So none gets away by forking twice. The kernel gives an orphan to our main thread. Hooks are started by other threads,
+so that thread's list of children is short, and no other code waits for the processes on it.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import sys
 import threading
 import time
 
-from tray.execution.orphans import Reaper, end_orphans
-from tray.execution.process import GRACE, ProcessTree
+from tray.execution.process import GRACE, OPENED_VARIABLE, RUN_VARIABLE, ProcessTree
+from tray.execution.process_table import ProcessEntry, environment, read_entry
+from tray.files import content
 from tray.threads import start_thread
 
 POLL_INTERVAL = 0.01  # seconds between two looks at a tree that was asked to end
+SET_SUBREAPER, GET_SUBREAPER = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
+REAP_DELAY = 1.0  # seconds that whoever started a process has to wait for it himself
+REAP_INTERVAL = 0.2  # seconds between two looks
+
+
+def become_subreaper() -> bool:
+    """From here on orphans come to us; False where the system has no such thing."""
+    os.environ[OPENED_VARIABLE] = "1"
+    return sys.platform == "linux" and _prctl(SET_SUBREAPER, 1) == 0
+
+
+def is_subreaper() -> bool:
+    return sys.platform == "linux" and _prctl(GET_SUBREAPER) == 1
+
+
+def _prctl(option: int, value: int | None = None) -> int:
+    """Calls prctl(2) and returns its result; without `value`, the value that the kernel wrote, or -1 on failure."""
+    import ctypes  # only the tray needs it
+
+    given = ctypes.c_int(value or 0)
+    done = int(ctypes.CDLL(None).prctl(option, ctypes.byref(given) if value is None else given, 0, 0, 0))
+    return done if done or value is not None else given.value
+
+
+def orphans() -> tuple[int, ...]:
+    """Our main thread's children, dead ones too."""
+    try:
+        return tuple(map(int, content(f"/proc/self/task/{os.getpid()}/children").split()))
+    except OSError:
+        return ()
+
+
+def is_stray(entry: ProcessEntry, variables: bytes) -> bool:
+    """Whether an orphan with this environment has no hook's mark, and is nothing that we opened for the user."""
+    if sys.platform == "win32" or entry.parent != os.getpid() or entry.session == os.getsid(0):
+        return False
+    return OPENED_VARIABLE.encode() not in variables and RUN_VARIABLE.encode() not in variables and is_subreaper()
+
+
+def end_orphans() -> None:
+    """End every orphan of any hook."""
+    if sys.platform == "win32":
+        return
+    for pid in orphans():
+        variables, entry = environment(pid), read_entry(pid)
+        if entry is None or entry.is_dead:
+            continue
+        if is_stray(entry, variables) or (RUN_VARIABLE.encode() in variables and is_subreaper()):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
 
 
 class BackgroundProcesses:
@@ -20,11 +79,30 @@ class BackgroundProcesses:
         self._trees: dict[ProcessTree, float] = {}
         self._thread: threading.Thread | None = None
         self._closed = False
-        self._reaper = Reaper()
+        self._seen_dead: dict[tuple[int, float], float] = {}  # by number and start
+        self._reap_lock = threading.Lock()
+        self._next_reap = 0.0
 
     def reap(self) -> None:
-        """Reap the dead that became our children; called after each hook that finds any children of that kind."""
-        self._reaper.reap()
+        """Reap the dead orphans; called after each hook that finds any orphan.
+
+        Never blocks, and leaves others the time to wait for their own.
+        """
+        if sys.platform != "linux" or time.monotonic() < self._next_reap:
+            return
+        self._next_reap = time.monotonic() + REAP_INTERVAL
+        dead, own = set[tuple[int, float]](), os.getsid(0)
+        for pid in orphans():
+            entry = read_entry(pid)
+            if entry is not None and entry.is_dead and entry.session != own:  # of our session: we started it, no hook
+                dead.add((pid, entry.start))
+        with self._reap_lock:
+            now = time.monotonic()
+            self._seen_dead = {one: self._seen_dead.get(one, now) for one in dead}
+            due = [pid for (pid, _), since in self._seen_dead.items() if now - since >= REAP_DELAY]
+        for pid in due:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
 
     def add(self, tree: ProcessTree, deadline: float) -> None:
         """Let `tree` live until `deadline` (time.monotonic()); at once over when we are closed or have no thread."""

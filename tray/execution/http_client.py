@@ -15,7 +15,7 @@ from urllib3.connection import HTTPConnection
 
 from tray.addresses import Endpoint, address_problem, is_literal
 from tray.errors import HooktrayError
-from tray.execution.request_deadline import Deadline
+from tray.execution.request_job import Deadline
 
 SIZE = 1024 * 1024  # bytes of an answer
 PLAIN = ("", "identity")

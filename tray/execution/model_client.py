@@ -14,7 +14,7 @@ import msgspec
 from tray.addresses import Endpoint, endpoint
 from tray.errors import HooktrayError
 from tray.execution.http_client import HttpReply, HttpRequest, send
-from tray.execution.request_deadline import Deadline
+from tray.execution.request_job import Deadline
 
 TOKENS = 1024  # of one answer
 PATH = "/chat/completions"
@@ -30,47 +30,33 @@ class ModelEndpoint(msgspec.Struct, frozen=True, kw_only=True):
     key: str
 
 
-class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool that the model asks for; `arguments` is JSON as the model wrote it."""
+class FunctionCall(msgspec.Struct, frozen=True):
+    name: str
+    arguments: str = ""  # JSON as the model wrote it
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """A tool that the model asks for."""
 
     id: str
-    name: str
-    arguments: str
+    function: FunctionCall
 
 
-class ModelReply(msgspec.Struct, frozen=True, kw_only=True):
+class ModelReply(msgspec.Struct, frozen=True):
     """The model's answer, or the tools that it asks for first."""
 
-    text: str
-    calls: tuple[ToolCall, ...] = ()
+    content: str | None = None
+    tool_calls: tuple[ToolCall, ...] | None = None
 
     @property
     def message(self) -> Message:
         """This reply as the next request repeats it."""
-        calls = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in self.calls
-        ]
-        return {"role": "assistant", "content": self.text, "tool_calls": calls}
-
-
-class _Function(msgspec.Struct, frozen=True):
-    name: str
-    arguments: str = ""
-
-
-class _Call(msgspec.Struct, frozen=True):
-    id: str
-    function: _Function
-
-
-class _Message(msgspec.Struct, frozen=True):
-    content: str | None = None
-    tool_calls: tuple[_Call, ...] | None = None
+        calls = [{"type": "function", **msgspec.to_builtins(call)} for call in self.tool_calls or ()]
+        return {"role": "assistant", "content": self.content or "", "tool_calls": calls}
 
 
 class _Choice(msgspec.Struct, frozen=True):
-    message: _Message
+    message: ModelReply
 
 
 class _Completion(msgspec.Struct, frozen=True):
@@ -114,9 +100,4 @@ def _parse(reply: HttpReply) -> ModelReply:
         raise HooktrayError(f"the model's server answered with no chat completion: {error}") from error
     if not completion.choices:
         raise HooktrayError("the model's server answered with no chat completion: `choices` is empty")
-    message = completion.choices[0].message
-    calls = tuple(
-        ToolCall(id=call.id, name=call.function.name, arguments=call.function.arguments)
-        for call in message.tool_calls or ()
-    )
-    return ModelReply(text=message.content or "", calls=calls)
+    return completion.choices[0].message

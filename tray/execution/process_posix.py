@@ -20,9 +20,8 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import IO, Protocol
 
-from tray.execution.background import BackgroundProcesses
+from tray.execution.background import BackgroundProcesses, is_stray, orphans
 from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
-from tray.execution.orphans import is_stray, orphans
 from tray.execution.process import (
     CHUNK,
     RUN_VARIABLE,

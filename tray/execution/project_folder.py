@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 import regex
 
 from tray.errors import HooktrayError
-from tray.execution.request_deadline import Deadline
+from tray.execution.request_job import Deadline
 from tray.text import printable, redact
 
 SIZE = 1024 * 1024  # bytes of a file
