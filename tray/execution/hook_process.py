@@ -8,11 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from operator import attrgetter
 from typing import IO
 
 from tray.execution import process, script
 from tray.execution.background import BackgroundProcesses
-from tray.execution.process import Job, Pipes, ProcessTree
+from tray.execution.process import Hangup, Job, Pipes, ProcessTree
 from tray.model.decision import Result
 from tray.threads import start_thread
 
@@ -23,6 +26,7 @@ if sys.platform == "linux":  # the only system where the limit of a process that
 
     ORIGINAL_LIMIT = getrlimit(RLIMIT_NOFILE)  # before we ask for more
 
+MAX_WAIT = 3600.0  # seconds of one wait
 POLL_INTERVAL = 0.005  # seconds between two looks at processes that were killed
 WANTED_LIMIT = 8192  # open files of ours: each event of a burst may need a dozen
 TOO_MUCH = f"stdout over {process.STDOUT_LIMIT} bytes"
@@ -149,6 +153,83 @@ class HookProcess:
         until = time.monotonic() + process.REAP
         while self._tree.is_alive() and time.monotonic() < until:
             time.sleep(POLL_INTERVAL)
+
+
+class EventRun(ABC):
+    """The hooks of one event: their results in order, and the wait that they share."""
+
+    def __init__(self, deadline: float, background: BackgroundProcesses | None) -> None:
+        self.deadline, self.background = deadline, background
+        self._live: list[HookProcess] = []
+        self._slots: list[HookProcess | Result] = []
+
+    @classmethod
+    def run(
+        cls,
+        jobs: Sequence[Job],
+        deadline: float,
+        hangup: Hangup | None,
+        *,
+        background: BackgroundProcesses | None = None,
+    ) -> tuple[Result, ...]:
+        """Run all `jobs` at once; one Result for each, in their order, by `deadline` (time.monotonic())."""
+        event_run = cls(deadline, background)
+        try:
+            if hangup is not None and event_run.has_hung_up(hangup):
+                return (Result(cause=process.CANCELLED),) * len(jobs)
+            if time.monotonic() >= deadline:
+                return (Result(cause="timed out before it could start", timed_out=True),) * len(jobs)
+            for job in jobs:
+                started = event_run.start(job)
+                event_run._slots.append(started)
+                if isinstance(started, HookProcess):
+                    event_run._live.append(started)
+            return event_run.finish()
+        except BaseException as error:
+            event_run.cancel()
+            event_run.finish()
+            if isinstance(error, (OSError, RuntimeError)):  # no descriptor, handle or thread left
+                return process.not_run(jobs, error)
+            raise
+
+    def finish(self) -> tuple[Result, ...]:
+        """Move every stream and meet every deadline until all processes have ended."""
+        while self._live:
+            due = min(map(attrgetter("due"), self._live))
+            self.wait(min(max(due - time.monotonic(), 0.0), MAX_WAIT))
+            now = time.monotonic()
+            for one in tuple(self._live):
+                if one.result is None and one.due <= now:
+                    one.step(now)
+                if one.result is not None:
+                    self._live.remove(one)
+                    self.release(one)
+        results = []
+        for slot in self._slots:
+            result = slot.result if isinstance(slot, HookProcess) else slot
+            assert result is not None
+            results.append(result)
+        return tuple(results)
+
+    def cancel(self) -> None:
+        for one in self._live:
+            one.cancel()
+
+    @abstractmethod
+    def has_hung_up(self, hangup: Hangup) -> bool:
+        """True if the agent has already stopped waiting. If it does later, everything is cancelled."""
+
+    @abstractmethod
+    def start(self, job: Job) -> HookProcess | Result:
+        """Start the job's process; returns a Result if that failed."""
+
+    @abstractmethod
+    def wait(self, seconds: float) -> None:
+        """Wait for the next thing that a process does, and pass it on."""
+
+    @abstractmethod
+    def release(self, ended: HookProcess) -> None:
+        """Let go of what the process that has ended still holds."""
 
 
 def fail_unwatched(job: Job, child: subprocess.Popen[bytes], error: Exception) -> Result:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from http.client import HTTPException
+from collections.abc import Mapping, Sequence
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 
 import msgspec
-import urllib3
-from urllib3.connection import HTTPConnection
 
 from tray.addresses import Endpoint, address_problem, is_literal
 from tray.errors import HooktrayError
@@ -27,7 +24,6 @@ class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
     endpoint: Endpoint
     body: bytes = b""
     headers: Mapping[str, str] = {}
-    method: str = "POST"
     local: bool = False
 
 
@@ -35,7 +31,6 @@ class HttpReply(msgspec.Struct, frozen=True, kw_only=True):
     """A whole answer, as it came."""
 
     status: int
-    headers: Mapping[str, str]
     body: bytes
 
 
@@ -50,9 +45,10 @@ def send(request: HttpRequest, deadline: Deadline) -> HttpReply:
     addresses = check_addresses(request)
     with deadline.tracking():
         try:
-            reply = _first(request, deadline, addresses)
-        except (urllib3.exceptions.HTTPError, HTTPException, OSError, ValueError) as error:
-            raise HooktrayError(deadline.cause or f"{request.endpoint.host_port}: {_reason(error)}") from error
+            reply = _ask(request, deadline, addresses)
+        except (HTTPException, OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise HooktrayError(deadline.cause or f"{request.endpoint.host_port}: {reason}") from error
     if deadline.cause:  # cut off, so it may be incomplete
         raise HooktrayError(deadline.cause)
     return reply
@@ -64,7 +60,8 @@ def check_addresses(request: HttpRequest) -> tuple[str, ...]:
     try:
         addresses = (end.host,) if is_literal(end.host) else lookup(end.host, end.port)
     except (OSError, UnicodeError) as error:
-        raise HooktrayError(f"{end.host_port}: cannot be looked up: {_reason(error)}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise HooktrayError(f"{end.host_port}: cannot be looked up: {reason}") from error
     if not addresses:
         raise HooktrayError(f"{end.host_port}: has no address")
     if request.local:
@@ -76,106 +73,48 @@ def check_addresses(request: HttpRequest) -> tuple[str, ...]:
     return addresses
 
 
-def _first(request: HttpRequest, deadline: Deadline, addresses: Sequence[str]) -> HttpReply:
-    """Ask at the first address that takes the connection."""
-    *others, last = addresses
-    for address in others:
-        with contextlib.suppress(urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError):
-            return _ask(request, deadline, address)
-        if deadline.cause:
-            raise OSError(deadline.cause)
-    return _ask(request, deadline, last)
-
-
-def _ask(request: HttpRequest, deadline: Deadline, address: str) -> HttpReply:
-    timeout = urllib3.Timeout(connect=deadline.left, read=deadline.left)
-    with _pool(request.endpoint, deadline, address) as pool:
-        response = pool.urlopen(
-            request.method,
-            request.endpoint.target,
-            body=request.body,
-            headers={**request.headers, "Host": request.endpoint.authority, "Accept-Encoding": "identity"},
-            redirect=False,
-            retries=False,
-            timeout=timeout,
-            preload_content=False,
-            decode_content=False,
-        )
-        with contextlib.closing(response):
+def _ask(request: HttpRequest, deadline: Deadline, addresses: Sequence[str]) -> HttpReply:
+    connection = HTTPConnection(request.endpoint.host)
+    with contextlib.closing(connection):
+        connection.sock = _connect(request.endpoint, deadline, addresses)
+        host = {"Host": request.endpoint.authority, "Accept-Encoding": "identity"}
+        connection.request("POST", request.endpoint.target, request.body, {**request.headers, **host})
+        with connection.getresponse() as response:
             return _reply(response)
 
 
-def _reply(response: urllib3.BaseHTTPResponse) -> HttpReply:
+def _connect(endpoint: Endpoint, deadline: Deadline, addresses: Sequence[str]) -> socket.socket:
+    """A connection to the first address that takes one; TLS is about the name."""
+    *others, last = addresses
+    found: socket.socket | None = None
+    for address in others:
+        with contextlib.suppress(OSError):
+            found = socket.create_connection((address, endpoint.port), deadline.left)
+            break
+        if deadline.cause:
+            raise OSError(deadline.cause)
+    found = found or socket.create_connection((last, endpoint.port), deadline.left)
+    try:
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # head and body are sent one after the other
+        deadline.track(found)  # before the TLS handshake, which must not outlast it
+        if endpoint.scheme != "https":
+            return found
+        context = ssl.create_default_context()
+        context.hostname_checks_common_name = False
+        context.set_alpn_protocols(["http/1.1"])
+        return context.wrap_socket(found, server_hostname=endpoint.host)
+    except BaseException:
+        found.close()
+        raise
+
+
+def _reply(response: HTTPResponse) -> HttpReply:
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in PLAIN:
         raise OSError(f"answered in the encoding `{encoding[:40]}`, which was not asked for")
     body = response.read(SIZE + 1)
     if len(body) > SIZE:
         raise OSError(f"answered more than {SIZE} bytes")
-    if response.length_remaining:
+    if response.length:
         raise OSError("hung up before the end of its answer")
-    return HttpReply(status=response.status, headers=dict(response.headers.items()), body=body)
-
-
-@contextlib.contextmanager
-def _pool(endpoint: Endpoint, deadline: Deadline, address: str) -> Iterator[urllib3.HTTPConnectionPool]:
-    """A pool of one connection to the address; TLS is about the name."""
-    pool: urllib3.HTTPConnectionPool
-    if endpoint.scheme == "https":
-        pool = urllib3.HTTPSConnectionPool(
-            address,
-            endpoint.port,
-            server_hostname=endpoint.host,
-            assert_hostname=endpoint.host,
-            ssl_context=_TrackedTls.create(deadline),
-        )
-    else:
-        pool = _PlainPool(address, endpoint.port, deadline=deadline)
-    with contextlib.closing(pool):
-        yield pool
-
-
-class _TrackedTls(ssl.SSLContext):
-    """Lets the Deadline track a socket before its TLS handshake, so that the handshake cannot outlast it."""
-
-    deadline: Deadline
-
-    @classmethod
-    def create(cls, deadline: Deadline) -> _TrackedTls:
-        """Returns a context with the settings of `ssl.create_default_context`, which makes no subclass."""
-        context = cls(ssl.PROTOCOL_TLS_CLIENT)
-        context.deadline = deadline
-        context.hostname_checks_common_name = False
-        if sys.version_info >= (3, 13):
-            context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | ssl.VERIFY_X509_STRICT
-        context.load_default_certs()
-        return context
-
-    def wrap_socket(self, sock: socket.socket, *args: object, **keys: object) -> ssl.SSLSocket:
-        self.deadline.track(sock)
-        return super().wrap_socket(sock, *args, **keys)  # type: ignore[arg-type]
-
-
-class _Plain(HTTPConnection):
-    """Has the Deadline track its socket before the first byte."""
-
-    def __init__(self, *args: object, deadline: Deadline, **keys: object) -> None:
-        super().__init__(*args, **keys)  # type: ignore[arg-type]
-        self._deadline = deadline
-
-    def connect(self) -> None:
-        super().connect()
-        self._deadline.track(self.sock)
-
-
-class _PlainPool(urllib3.HTTPConnectionPool):
-    ConnectionCls = _Plain
-
-
-def _reason(error: BaseException) -> str:
-    """The reason without the library's own wrapping."""
-    inner = getattr(error, "reason", None)
-    if isinstance(inner, BaseException):
-        return _reason(inner)
-    text = getattr(error, "strerror", None) or str(error)
-    return str(text).split(": ", 1)[-1] if isinstance(error, urllib3.exceptions.NewConnectionError) else str(text)
+    return HttpReply(status=response.status, body=body)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from tray import __version__
 from tray.addresses import Endpoint, endpoint
 from tray.errors import HooktrayError
 from tray.execution.http_client import HttpReply, HttpRequest, send
@@ -77,6 +78,7 @@ def complete(
         "Accept": "application/json",
         "Authorization": f"Bearer {target.key}",
         "Content-Type": "application/json",
+        "User-Agent": f"hooktray/{__version__}",
     }
     request = HttpRequest(endpoint=_url(target), body=msgspec.json.encode(body), headers=headers, local=True)
     return _parse(send(request, deadline))

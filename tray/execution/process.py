@@ -103,11 +103,3 @@ def not_run(jobs: Sequence[object], error: BaseException) -> tuple[Result, ...]:
     """The results of jobs for which the system had no descriptor or thread left; other hooks keep their verdicts."""
     log.warning("hooks could not be run: %s", error)
     return tuple(Result(cause=f"could not be run: {error}") for _ in jobs)
-
-
-def cancelled() -> Result:
-    return Result(cause=CANCELLED)
-
-
-def expired() -> Result:
-    return Result(cause="timed out before it could start", timed_out=True)

@@ -15,31 +15,17 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Sequence
-from operator import attrgetter
 from typing import IO, Protocol
 
 from tray.execution.background import BackgroundProcesses, is_stray, orphans
-from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
-from tray.execution.process import (
-    CHUNK,
-    RUN_VARIABLE,
-    STDERR_LIMIT,
-    STDOUT_LIMIT,
-    Hangup,
-    Job,
-    cancelled,
-    expired,
-    not_run,
-)
+from tray.execution.hook_process import EventRun, HookProcess, fail_unwatched, spawn
+from tray.execution.process import CHUNK, RUN_VARIABLE, STDERR_LIMIT, STDOUT_LIMIT, Hangup, Job
 from tray.execution.process_table import SNAPSHOTS, boot_ticks, environment, read_entry
 from tray.model.decision import Result
 from tray.threads import start_thread
 
 assert sys.platform != "win32"
 
-MAX_WAIT = 3600.0  # seconds in one poll
 READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
 SWEEPS = 10  # rounds over a tree that forks while it is being killed
 UNREACHABLE = (ProcessLookupError, PermissionError)
@@ -281,18 +267,16 @@ class PosixTree:
         return entry is not None and not entry.is_dead and entry.start >= self._born and is_stray(entry, variables)
 
 
-class PolledRun:
-    """The hooks of one event: their results in order, and the poll that they share."""
+class PolledRun(EventRun):
+    """The calling thread starts the hooks, and polls all of them together."""
 
     def __init__(self, deadline: float, background: BackgroundProcesses | None) -> None:
-        self._deadline, self._background = deadline, background
+        super().__init__(deadline, background)
         self._poll = select.poll()
         self._owners: dict[int, PollOwner] = {}
-        self._live: dict[HookProcess, PolledHook] = {}
-        self._slots: list[HookProcess | Result] = []
+        self._hooks: dict[HookProcess, PolledHook] = {}
 
     def has_hung_up(self, hangup: Hangup) -> bool:
-        """Whether the agent has already stopped waiting. If it does later, everything is cancelled."""
         fd = hangup.fileno()
         if fd < 0:
             return True
@@ -306,70 +290,30 @@ class PolledRun:
         self._poll.unregister(fd)
         self.cancel()
 
-    def start(self, job: Job) -> None:
+    def start(self, job: Job) -> HookProcess | Result:
         mark = os.urandom(8).hex()
         born = boot_ticks() - 1
         child = spawn(job, mark)
         if isinstance(child, Result):
-            self._slots.append(child)
-            return
+            return child
         try:
             watch = watch_exit(child)
         except (OSError, RuntimeError) as error:  # no descriptor or no thread left
-            self._slots.append(fail_unwatched(job, child, error))
-            return
+            return fail_unwatched(job, child, error)
         hook = PolledHook(child, job.stdin, watch, self._poll, self._owners)
-        process = HookProcess(job, child, hook, PosixTree(child.pid, mark, born), self._deadline, self._background)
-        hook.process = process
-        self._live[process] = hook
-        self._slots.append(process)
+        tree = PosixTree(child.pid, mark, born)
+        hook.process = HookProcess(job, child, hook, tree, self.deadline, self.background)
+        self._hooks[hook.process] = hook
+        return hook.process
 
-    def finish(self) -> tuple[Result, ...]:
-        """Move every stream and meet every deadline until all processes have ended."""
-        while self._live:
-            seconds = max(min(map(attrgetter("due"), self._live)) - time.monotonic(), 0.0)
-            for fd, _ in self._poll.poll(math.ceil(min(seconds, MAX_WAIT) * 1000)):
-                owner = self._owners.get(fd)  # an earlier one of this round may have closed it
-                if owner is not None:
-                    owner.ready(fd)
-            now = time.monotonic()
-            for process in list(self._live):
-                if process.result is None and process.due <= now:
-                    process.step(now)
-                if process.result is not None:
-                    self._live.pop(process).close()
-        results = []
-        for slot in self._slots:
-            result = slot.result if isinstance(slot, HookProcess) else slot
-            assert result is not None
-            results.append(result)
-        return tuple(results)
+    def wait(self, seconds: float) -> None:
+        for fd, _ in self._poll.poll(math.ceil(seconds * 1000)):
+            owner = self._owners.get(fd)  # an earlier one of this round may have closed it
+            if owner is not None:
+                owner.ready(fd)
 
-    def cancel(self) -> None:
-        for process in self._live:
-            process.cancel()
+    def release(self, ended: HookProcess) -> None:
+        self._hooks.pop(ended).close()
 
 
-def run(
-    jobs: Sequence[Job],
-    deadline: float,
-    hangup: Hangup | None,
-    *,
-    background: BackgroundProcesses | None = None,
-) -> tuple[Result, ...]:
-    """Run all `jobs` at once; one Result for each, in their order, by `deadline` (time.monotonic())."""
-    polled = PolledRun(deadline, background)
-    try:
-        if hangup is not None and polled.has_hung_up(hangup):
-            return tuple(cancelled() for _ in jobs)
-        if time.monotonic() >= deadline:
-            return tuple(expired() for _ in jobs)
-        for job in jobs:
-            polled.start(job)
-        return polled.finish()
-    except BaseException as error:
-        polled.cancel()
-        polled.finish()
-        if isinstance(error, (OSError, RuntimeError)):  # no descriptor or no thread left
-            return not_run(jobs, error)
-        raise
+run = PolledRun.run

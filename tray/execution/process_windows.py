@@ -13,13 +13,12 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from tray.execution import script
 from tray.execution.background import BackgroundProcesses
-from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
-from tray.execution.process import Hangup, Job, ProcessTree, cancelled, expired, not_run
+from tray.execution.hook_process import EventRun, HookProcess, fail_unwatched, spawn
+from tray.execution.process import Hangup, Job, ProcessTree
 from tray.execution.streams import ThreadPipes
 from tray.model.decision import Result
 from tray.threads import start_thread
@@ -93,9 +92,6 @@ else:
         return PosixTree(pid, mark)
 
 
-MAX_WAIT = 3600.0
-
-
 class HangupWatch:
     """A thread that waits for the agent to hang up; `close` ends the wait."""
 
@@ -119,26 +115,32 @@ class HangupWatch:
             self._run.post(self._run.cancel)
 
 
-class ThreadedRun:
-    """The hooks of one event: their slots in the answer, and the queue of calls that their threads fill."""
+class ThreadedRun(EventRun):
+    """Threads move the streams and wait for the ends; they put calls into a queue, which the calling thread makes."""
 
     def __init__(self, deadline: float, background: BackgroundProcesses | None) -> None:
-        self._deadline, self._background = deadline, background
+        super().__init__(deadline, background)
         self._calls: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
-        self._live: dict[HookProcess, threading.Thread] = {}
-        self._slots: list[HookProcess | Result] = []
+        self._waiters: dict[HookProcess, threading.Thread] = {}
+        self._hangup: Hangup | None = None
 
     def post(self, work: Callable[[], object]) -> None:
         """Have the caller's thread call `work`."""
         self._calls.put(work)
 
-    def start(self, job: Job) -> None:
+    def has_hung_up(self, hangup: Hangup) -> bool:
+        self._hangup = hangup
+        try:
+            return bool(select.select([hangup.fileno()], [], [], 0)[0])
+        except (OSError, ValueError):
+            return hangup.fileno() < 0
+
+    def start(self, job: Job) -> HookProcess | Result:
         mark = os.urandom(8).hex()
         try:
             pipes = ThreadPipes(self)
         except OSError as error:
-            self._slots.append(Result(cause=script.start_error(job.argv, job.cwd, error)))
-            return
+            return Result(cause=script.start_error(job.argv, job.cwd, error))
         try:
             child = spawn(job, mark, FLAGS, pipes.stdout.end, pipes.stderr.end)
         except BaseException:  # the job's turn has failed
@@ -146,92 +148,44 @@ class ThreadedRun:
             raise
         if isinstance(child, Result):
             pipes.close()
-            self._slots.append(child)
-            return
+            return child
         try:
-            self._watch(job, child, pipes, mark)
+            return self._watch(job, child, pipes, mark)
         except (OSError, RuntimeError) as error:  # no handle or no thread left
-            self._slots.append(fail_unwatched(job, child, error))
+            failed = fail_unwatched(job, child, error)
             pipes.take()
+            return failed
 
-    def _watch(self, job: Job, child: subprocess.Popen[bytes], pipes: ThreadPipes, mark: str) -> None:
+    def _watch(self, job: Job, child: subprocess.Popen[bytes], pipes: ThreadPipes, mark: str) -> HookProcess:
         assert child.stdin is not None
-        process = HookProcess(job, child, pipes, tree(child.pid, mark), self._deadline, self._background)
+        process = HookProcess(job, child, pipes, tree(child.pid, mark), self.deadline, self.background)
         pipes.start(child.stdin, job.stdin, process)
-        waiter = threading.Thread(target=self._wait, args=(child, process), name="hook-waiter", daemon=True)
+        waiter = threading.Thread(target=self._wait_for, args=(child, process), name="hook-waiter", daemon=True)
         start_thread(waiter)
-        self._live[process] = waiter
-        self._slots.append(process)
+        self._waiters[process] = waiter
+        return process
 
-    def finish(self, hangup: Hangup | None = None) -> tuple[Result, ...]:
-        """Make the calls of the threads and meet every deadline until all processes are over."""
+    def finish(self) -> tuple[Result, ...]:
+        hangup, self._hangup = self._hangup, None
         watch = None if hangup is None else HangupWatch(hangup, self)
         try:
-            while self._live:
-                self._step()
+            return super().finish()
         finally:
             if watch is not None:
                 watch.close()
-        return tuple(self._result(slot) for slot in self._slots)
 
-    def cancel(self) -> None:
-        for process in self._live:
-            process.cancel()
-
-    def _step(self) -> None:
-        until = min(process.due for process in self._live)
+    def wait(self, seconds: float) -> None:
         with contextlib.suppress(queue.Empty):
-            self._calls.get(timeout=min(max(until - time.monotonic(), 0.0), MAX_WAIT))()
-        now = time.monotonic()
-        for process in list(self._live):
-            if process.result is None and process.due <= now:
-                process.step(now)
-            if process.result is not None:
-                waiter = self._live.pop(process)
-                if not process.abandoned:
-                    waiter.join()
+            self._calls.get(timeout=seconds)()
 
-    def _wait(self, child: subprocess.Popen[bytes], process: HookProcess) -> None:
+    def release(self, ended: HookProcess) -> None:
+        waiter = self._waiters.pop(ended)
+        if not ended.abandoned:
+            waiter.join()
+
+    def _wait_for(self, child: subprocess.Popen[bytes], process: HookProcess) -> None:
         child.wait()
         self.post(process.exited)
 
-    @staticmethod
-    def _result(slot: HookProcess | Result) -> Result:
-        result = slot.result if isinstance(slot, HookProcess) else slot
-        assert result is not None
-        return result
 
-
-def has_hung_up(hangup: Hangup | None) -> bool:
-    """Whether the agent has already stopped waiting."""
-    if hangup is None:
-        return False
-    try:
-        return bool(select.select([hangup.fileno()], [], [], 0)[0])
-    except (OSError, ValueError):
-        return hangup.fileno() < 0
-
-
-def run(
-    jobs: Sequence[Job],
-    deadline: float,
-    hangup: Hangup | None,
-    *,
-    background: BackgroundProcesses | None = None,
-) -> tuple[Result, ...]:
-    """Run all `jobs` at once; one Result for each, in their order, by `deadline` (time.monotonic())."""
-    threaded = ThreadedRun(deadline, background)
-    try:
-        if has_hung_up(hangup):
-            return tuple(cancelled() for _ in jobs)
-        if time.monotonic() >= deadline:
-            return tuple(expired() for _ in jobs)
-        for job in jobs:
-            threaded.start(job)
-        return threaded.finish(hangup)
-    except BaseException as error:
-        threaded.cancel()
-        threaded.finish()
-        if isinstance(error, (OSError, RuntimeError)):  # no handle or no thread left
-            return not_run(jobs, error)
-        raise
+run = ThreadedRun.run
