@@ -62,7 +62,7 @@ PACKAGE = Path(tray.__file__).parent
 # Modules that read themselves: files of the package, of the system, or of our own folders, which nobody else writes.
 OWN_FILES = {
     "doctor/hooks.py", "installation/installed_relay.py", "execution/known_agents.py",
-    "approvals/review.py", "approvals/script_start.py", "agents/opencode/connector.py", "cli/support_bundle.py",
+    "approvals/review.py", "approvals/script_start.py", "agents/opencode/connector.py", "cli/doctor.py",
     "desktop/artwork.py", "edit/backups.py", "engine/replay.py", "approvals/callers/caller_facts.py",
     "ipc/sockets.py",
     "language/__init__.py", "notify/push/sender.py", "relay.py", "relay_program.py",

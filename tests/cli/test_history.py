@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from plain import Plain
 
 from tray.cli import run_command
-from tray.cli.export import cell
 from tray.cli.filters import parse_since
+from tray.cli.history import cell
 from tray.errors import HooktrayError
 from tray.execution.process import RUN_VARIABLE
 from tray.model.decision import Record, Verdict

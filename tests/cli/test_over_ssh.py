@@ -6,7 +6,7 @@ from pathlib import Path
 
 from every import every
 
-from tray.cli.over_ssh import how_to_open, is_remote
+from tray.cli.requests import how_to_open, is_remote
 
 SSH = "203.0.113.7 51234 198.51.100.2 22"
 FILE = Path("/home/you/state/open-1.html")

@@ -6,7 +6,9 @@ import os
 import platform
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO
 
 from tray import __version__
 from tray.cli.command_line import UsageError
@@ -87,11 +89,15 @@ def report_failure(error: Exception) -> int:
     return 3
 
 
-def is_confirmed(question: str) -> bool:
-    """Ask at the terminal until the answer is yes or no; nothing means no."""
-    while True:
-        answer = input(f"{question} [y/N]: ").strip().lower()
-        if answer in ("y", "yes"):
-            return True
-        if answer in ("", "n", "no"):
-            return False
+@contextmanager
+def new_file(path: str, newline: str | None = None) -> Iterator[TextIO]:
+    """Write a new file that only the user may read. Raises HooktrayError when that cannot be done."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline=newline) as out:
+            yield out
+    except FileExistsError:
+        raise HooktrayError(f"{path}: is there already", hint="choose another name; nothing is overwritten") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise HooktrayError(f"{path}: {why}", hint="choose a folder that you can write to") from error

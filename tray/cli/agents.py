@@ -15,7 +15,6 @@ from tray.agents.registry import AGENTS
 from tray.approvals.callers.origin import find_origin
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.checks import ImportCheck
-from tray.cli import is_confirmed
 from tray.cli.agent_question import AgentQuestion, refuse_agents, show
 from tray.cli.command_line import Argument, Json, Option
 from tray.cli.tray_reports import ask_report
@@ -261,8 +260,10 @@ def _apply(site: Site, name: str, plan: Plan, *, undo: bool, dry_run: bool, yes:
 
 
 def _is_confirmed(name: str, plan: Plan) -> bool:
-    """The difference may be long: its summary is repeated."""
+    """Ask until the answer is yes or no; nothing means no. The difference may be long: its summary is repeated."""
     first = plan.changes[0]
     where = str(first.display_path or first.path) if len(plan.changes) == 1 else f"{len(plan.changes)} files"
     print(printable(f"{name}: this is all that changes, in {where}."))
-    return is_confirmed(f"Write this for {name}?")
+    while (answer := input(f"Write this for {name}? [y/N]: ").strip().lower()) not in ("y", "yes", "", "n", "no"):
+        pass
+    return answer in ("y", "yes")

@@ -6,7 +6,7 @@ import json
 from typing import Annotated
 
 from tray.cli.command_line import Argument, Json
-from tray.cli.status import tray_health
+from tray.cli.tray_reports import tray_health
 from tray.desktop.autostart import autostart as login
 from tray.errors import HooktrayError
 from tray.language import phrase, say

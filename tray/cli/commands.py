@@ -44,11 +44,11 @@ class UserCommand(msgspec.Struct, frozen=True):
 # In the order in which users meet them.
 COMMANDS = (
     UserCommand("run", "run:run", "Start the tray; a second start says so and ends."),
-    UserCommand("status", "status:status", "Whether hooks run, and what waits for you."),
+    UserCommand("status", "tray_reports:status", "Whether hooks run, and what waits for you."),
     UserCommand("sessions", "sessions:show_sessions", "Every session of your agents: what waits for you first."),
     UserCommand("focus", "requests:focus", "Bring the terminal of a session to the front: window, tab and pane."),
     UserCommand("open", "requests:open_page", "Show the page in your browser; the tray opens it."),
-    UserCommand("list", "hooks:list_hooks", "Every hook: where it is declared, and its state."),
+    UserCommand("list", "tray_reports:list_hooks", "Every hook: where it is declared, and its state."),
     UserCommand("log", "history:log", "The latest decisions, newest first."),
     UserCommand("why", "history:why", "A readable account of one decision."),
     UserCommand("on", "requests:on", "Switch the hooks on."),

@@ -1,18 +1,37 @@
-"""`hooktray doctor`: what is broken, what needs attention, and what to do about each."""
+"""`hooktray doctor`: what is broken, what needs attention, and what to do about each.
+
+`--bundle FILE` writes one text for a bug report, which a person reads before sending it. It has versions, the
+settings, the doctor's lines and the end of the log, all redacted and without the home folder's name; no payload, no
+decision and no script.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import platform
 import sys
+from collections.abc import Iterator, Sequence
+from importlib.metadata import distributions
+from pathlib import Path
 from typing import Annotated
 
+from tray import __version__
+from tray.cli import new_file
 from tray.cli.command_line import Json, Option
-from tray.cli.status import tray_health
-from tray.cli.support_bundle import write_bundle
+from tray.cli.tray_reports import tray_health
 from tray.doctor.checklist import render, run_checks
-from tray.doctor.finding import Health
+from tray.doctor.finding import Finding, Health
 from tray.paths import Paths
-from tray.text import printable
+from tray.text import printable, redact
+from tray.text.push_urls import masked_settings
+
+LOG_LINES = 200  # of the end of the log
+FILE_LIMIT = 256 * 1024  # bytes that are read of settings and log
+TEXT_LIMIT = 1_000_000  # characters
+VARIABLES = ("XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE", "LANG", "SSH_CONNECTION", "WAYLAND_DISPLAY", "DISPLAY")
+INTRODUCTION = """Hooktray support bundle. Secrets are masked and your home folder is shown as ~.
+Read it before you send it to anybody: names of hooks, projects and commands may still say more than you want."""
 
 
 def doctor(
@@ -33,3 +52,47 @@ def doctor(
     elif not as_json:
         print(printable(render(results)))
     return int(any(one.health is Health.BROKEN for one in results))
+
+
+def write_bundle(file: str, paths: Paths, results: Sequence[Finding]) -> None:
+    """Write it into a new private file. Raises HooktrayError when that cannot be done."""
+    text = bundle_text(paths, results)
+    with new_file(file) as out:
+        out.write(text)
+
+
+def bundle_text(paths: Paths, results: Sequence[Finding]) -> str:
+    parts = [INTRODUCTION]
+    for title, text in _sections(paths, results):
+        parts.append(f"== {title} ==\n{text.strip() or '(nothing)'}")
+    return printable(_without_home(redact("\n\n".join(parts)).text), TEXT_LIMIT) + "\n"
+
+
+def _sections(paths: Paths, results: Sequence[Finding]) -> Iterator[tuple[str, str]]:
+    versions = [f"Hooktray {__version__}", f"Python {platform.python_version()}", platform.platform()]
+    yield "Versions", "\n".join(versions)
+    named = (name for name in VARIABLES if os.environ.get(name))
+    yield "Desktop", "\n".join(f"{name} is {'set' if 'SSH' in name else os.environ[name]}" for name in named)
+    packages = sorted({f"{one.name} {one.version}" for one in distributions()}, key=str.lower)
+    yield "Packages", "\n".join(packages)
+    yield "Paths", "\n".join(f"{name}: {path}" for name, path in (("config", paths.config), ("state", paths.state)))
+    yield "Settings", masked_settings(_end(paths.config, FILE_LIMIT))
+    yield "Doctor", render(list(results))
+    yield "Log", "\n".join(_end(paths.logs / "hooktray.log", FILE_LIMIT).splitlines()[-LOG_LINES:])
+
+
+def _end(path: Path, size: int) -> str:
+    """The last bytes of a file, from the beginning of a line on."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - size))
+            cut = file.tell() > 0
+            text = file.read(size).decode("utf-8", "replace")
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    return text.partition("\n")[2] if cut else text
+
+
+def _without_home(text: str) -> str:
+    home = str(Path.home())
+    return text.replace(home, "~") if len(home) > 1 else text

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, TextIO
 
+from msgspec.structs import asdict
+
+from tray.cli import new_file
 from tray.cli.command_line import Argument, Json, Option, UsageError
-from tray.cli.export import FORMATS, write
 from tray.cli.filters import (
     Agent,
     Event,
@@ -24,9 +26,9 @@ from tray.cli.filters import (
     parse_since,
 )
 from tray.cli.follow import follow as follow_journal
-from tray.cli.stats import print_stats, stats_rows
+from tray.cli.tables import table
 from tray.cli.tray_reports import ask_report
-from tray.cli.views import print_log
+from tray.cli.views import clock, print_log
 from tray.cli.why import report, why_row
 from tray.engine.log_rows import LogEntry, log_report, row_filter
 from tray.errors import HooktrayError
@@ -35,8 +37,18 @@ from tray.paths import Paths
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
 from tray.store.stats import Statistics
+from tray.text import printable
 
 MAX_ASKED = 1000  # rows that the tray is asked for: it serves agents meanwhile
+
+FORMATS = ("jsonl", "csv")
+FORMULA_STARTS = tuple("=+-@|%\t\r\n\uff1d\uff0b\uff0d\uff20")  # of formulas; some spreadsheets take wide signs
+COLUMNS = (
+    "id", "at", "agent", "session", "project", "cwd", "event", "kind", "tool", "subject", "verdict", "reason",
+    "ms", "wait_ms", "hooks_ms", "rewrites", "hooks", "notes", "adjustments", "problem", "payload", "digest",
+    "masked", "masks", "answer", "ledger", "offline", "test", "alerted",
+)  # fmt: skip
+MAX_CELL = 32_000  # characters; spreadsheets cut a longer one
 
 Id = Annotated[str, Argument(metavar="ID", help="The id of a row of `hooktray log`, or its beginning.")]
 
@@ -117,15 +129,8 @@ def export(
     if file == "-":
         write(records, form, sys.stdout)
         return
-    try:
-        with Path(file).open("x", encoding="utf-8", newline="") as out:
-            Path(file).chmod(0o600)
-            number = write(records, form, out)
-    except FileExistsError:
-        raise HooktrayError(f"{file}: is there already", hint="choose another name; nothing is overwritten") from None
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise HooktrayError(f"{file}: {why}", hint="choose a folder that you can write to") from error
+    with new_file(file, newline="") as out:
+        number = write(records, form, out)
     print(f"{number} decisions written to {file}.", file=sys.stderr)
 
 
@@ -170,3 +175,58 @@ def _record(journal: Journal, word: str) -> Record:
     if record is None:
         raise HooktrayError(f"no decision has the id `{word}`", hint="`hooktray log` shows the ids")
     return record
+
+
+def stats_rows(statistics: Statistics, since: float, dropped: int) -> list[dict[str, object]]:
+    """One row for each hook, one for each agent, and one for rows that were dropped."""
+    hooks = [{"of": "hook", **asdict(one)} for one in statistics.hooks(since)]
+    agents = [{"of": "agent", "agent": agent, **counts} for agent, counts in statistics.agents(since).items()]
+    return [*hooks, *agents, {"of": "journal", "dropped": dropped}]
+
+
+def print_stats(rows: Sequence[Mapping[str, object]], since: float) -> None:
+    hooks = [row for row in rows if row["of"] == "hook"]
+    agents = [row for row in rows if row["of"] == "agent"]
+    if not agents:
+        print(f"No decisions since {clock(since)}.")
+    else:
+        print(f"Since {clock(since)}:")
+        heads = ("agent", "abstain", "allow", "ask", "deny", "unjudged")
+        table(heads, [[str(row[head]) for head in heads] for row in agents])
+    if hooks:
+        names = ("hook", "runs", "failed", "timed_out", "skipped")
+        titles = (*(name.replace("_", " ") for name in names), "p50", "p95")
+        cells = [[*(str(row[name]) for name in names), _ms(row["p50"]), _ms(row["p95"])] for row in hooks]
+        print()
+        table(titles, cells)
+    if dropped := rows[-1]["dropped"]:
+        print(f"{dropped} decisions could not be written down.")
+
+
+def _ms(ms: object) -> str:
+    return f"{ms:.1f} ms"
+
+
+def write(records: Iterable[Record], form: str, out: TextIO) -> int:
+    """Returns how many rows there were."""
+    number = 0
+    table = csv.writer(out)
+    if form == "csv":
+        table.writerow(COLUMNS)
+    for record in records:
+        row = why_row(record)
+        if form == "csv":
+            table.writerow([cell(row[name]) for name in COLUMNS])
+        else:  # in ASCII: a terminal obeys nothing of that
+            out.write(json.dumps({name: row[name] for name in COLUMNS}) + "\n")
+        number += 1
+    return number
+
+
+def cell(value: object) -> object:
+    """One cell of a table: a number, or text that is not a formula."""
+    if isinstance(value, int | float):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    plain = printable(text[:MAX_CELL], MAX_CELL)
+    return f"'{plain}" if plain.lstrip(" ").startswith(FORMULA_STARTS) else plain

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from tray.cli.command_line import Argument
 from tray.cli.commands import BY_NAME, GROUPS, first_words, group_parser, root_parser
-from tray.cli.status import status
+from tray.cli.tray_reports import status
 from tray.errors import HooktrayError
 from tray.paths import Paths
 from tray.strict.document import suggest

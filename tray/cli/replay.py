@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from msgspec.structs import replace
 
-from tray.cli.hook_trial import approved_hook
+from tray.cli.testing import approved_hook
 from tray.engine import replay as engine_replay
 from tray.engine import trial
 from tray.engine.catalogs import ConfirmedSettings

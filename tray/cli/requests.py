@@ -8,13 +8,13 @@ from __future__ import annotations
 import enum
 import getpass
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from tray.approvals.pauses import parse_duration
 from tray.cli.command_line import Argument, Option
-from tray.cli.over_ssh import how_to_open, is_remote
 from tray.errors import HooktrayError
 from tray.ipc.arguments import split_event
 from tray.ipc.client import ask, send_request
@@ -29,6 +29,11 @@ HOOK_HELP = (
 
 ENV_HELP = "Let this withheld variable through to the hook, from each agent's environment."
 SOURCE_HELP = "All hooks of this file that wait, after one review; or of this agent's file."
+
+
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
+SSH_PORT = "22"
+COPY = "hooktray.html"
 
 
 class Forget(enum.Enum):
@@ -141,3 +146,26 @@ def show_answer(answer: Mapping[str, object]) -> None:
         return
     why = "  " + say("Not here: {why}", why=answer["why"]) + "\n" if answer.get("why") else ""
     print(f"{answer.get('queued')}\n{why}  {answer.get('hint', '')}")
+
+
+def is_remote(environment: Mapping[str, str]) -> bool:
+    """Whether this terminal is a login over SSH, and no browser started here would be seen."""
+    return bool(environment.get("SSH_CONNECTION")) and not any(environment.get(name) for name in DISPLAYS)
+
+
+def how_to_open(environment: Mapping[str, str], user: str, port: int, file: Path) -> str:
+    """Two commands for the machine where the browser is; the link that signs it in stays in the file."""
+    *_, host, ssh_port = environment["SSH_CONNECTION"].split()
+    other = [] if ssh_port == SSH_PORT else [ssh_port]
+    tunnel = ["ssh", *(["-p", *other] if other else []), "-L", f"{port}:127.0.0.1:{port}", f"{user}@{host}"]
+    address = f"[{host}]" if ":" in host else host
+    copy = ["scp", *(["-P", *other] if other else []), f"{user}@{address}:{file}", COPY]
+    return "\n".join(
+        (
+            say("There is no screen here. On the machine where you sit, in two terminals:"),
+            f"  {shlex.join(tunnel)}",
+            f"  {shlex.join(copy)}",
+            say("Then open {file} in a browser there, within {n} minutes; it signs in once.", file=COPY, n=10),
+            say("What you click there asks for your passphrase: `hooktray passphrase` sets one."),
+        )
+    )

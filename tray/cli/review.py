@@ -8,8 +8,8 @@ import sys
 
 from tray.approvals.review import require_readable
 from tray.approvals.review import review as render
-from tray.cli.hook_trial import hook_state
 from tray.cli.requests import TIMEOUT, HookName, show_answer
+from tray.cli.testing import hook_state
 from tray.engine.stores import open_stores
 from tray.errors import IpcError
 from tray.ipc.client import ask, send_request

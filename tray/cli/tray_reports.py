@@ -1,15 +1,22 @@
-"""Asks the running tray for what a command shows: it has everything in memory that a command would have to import."""
+"""`hooktray status` and `hooktray list`, and how commands ask the running tray for what they show.
+
+The tray has everything in memory that a command would have to import. All of it works without a tray, too.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 from tray import __version__
-from tray.errors import HooktrayError
+from tray.cli.command_line import Json
+from tray.cli.views import print_hooks, print_status
+from tray.errors import HooktrayError, IpcError
 from tray.ipc.client import send_request
+from tray.ipc.health import TrayHealth, parse_health
 from tray.language import pick_language
 from tray.paths import Paths
 
@@ -24,6 +31,39 @@ KEYS: Mapping[str, frozenset[str]] = {
     "log": frozenset({"entries"}),
     "status": frozenset({"row", "losses", "problem", "warnings"}),
 }
+
+
+def status(paths: Paths, as_json: Json = False) -> None:
+    paths.prepare()
+    report = ask_report(paths, "status")
+    if not report:
+        from tray.doctor.reports import read_status  # as a rule the tray answers
+
+        report = read_status(paths, tray_health(paths))
+    print(json.dumps(report["row"])) if as_json else print_status(report)
+
+
+def tray_health(paths: Paths) -> TrayHealth | None:
+    """What the running tray reports of itself; None when none runs."""
+    try:
+        reply = send_request(paths.socket, {"op": "health"})
+    except IpcError:
+        return None
+    return parse_health(reply)
+
+
+def list_hooks(paths: Paths, as_json: Json = False) -> None:
+    paths.prepare()
+    report = ask_report(paths, "list")
+    if not report:
+        from tray.doctor.hook_list import read_hooks  # as a rule the tray answers
+
+        report = read_hooks(paths)
+    if not as_json:
+        print_hooks(report, paths)
+        return
+    for row in report["rows"]:
+        print(json.dumps(row, ensure_ascii=False))
 
 
 @overload

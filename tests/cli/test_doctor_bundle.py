@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from house import House
 
-from tray.cli.support_bundle import LOG_LINES, bundle, write_bundle
+from tray.cli.doctor import LOG_LINES, bundle_text, write_bundle
 from tray.errors import HooktrayError
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -28,7 +28,7 @@ def lived(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
 
 
 def test_it_has_versions_settings_and_the_end_of_the_log_and_no_secret(lived: House) -> None:
-    text = bundle(lived.paths, ())
+    text = bundle_text(lived.paths, ())
 
     for part in ("Hooktray ", "Python ", "== Settings ==", '"name": "no-secrets"', f"line {LOG_LINES + 49}"):
         assert part in text
