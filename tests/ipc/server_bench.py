@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ipc.event_frames import encode_event
 
 from tray.engine.ports import EventCaller, Execution
 from tray.errors import HooktrayError
@@ -20,7 +21,7 @@ from tray.execution.process import Hangup
 from tray.ipc import frames
 from tray.ipc.connection import CallerTerminal, ClientConnection
 from tray.ipc.pending import PendingAnswer, PendingAnswers
-from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
+from tray.ipc.server import IpcServer, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 
@@ -83,7 +84,7 @@ class Recorder:
         self.release.wait(LONG)
         self.gone.set()
 
-    def work(self, request: RelayRequest, gone: DisconnectSignal) -> Answer:
+    def work(self, request: RelayRequest, gone: ClientConnection) -> Answer:
         self.threads.append(threading.current_thread().name)
         assert not gone.is_set()
         self.started.release()
@@ -185,7 +186,7 @@ class ServerBench:
 
 def frame(event: str = "", body: bytes = b"payload", **fields: str) -> bytes:
     named = {"agent": "shelley", "event": event, "id": "ab12", "cwd": "/w", "parent": "7"} | fields
-    return frames.encode_event(named, {"HOME": "/h", "ODD": "\udcff"}, body)
+    return encode_event(named, {"HOME": "/h", "ODD": "\udcff"}, body)
 
 
 def exactly(connection: socket.socket, size: int) -> bytes:

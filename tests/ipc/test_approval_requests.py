@@ -7,14 +7,14 @@ import sys
 
 import pytest
 from house import House
-from ipc.tray_parts import TrayParts, reviews
+from ipc.tray_parts import reviews
 
 from tray.approvals.controls import PASSPHRASE
 from tray.ipc.approval_requests import ApprovalRequests
 
 
 def test_a_script_that_was_missing_is_among_the_hooks_of_its_source_once_it_is_there(house: House) -> None:
-    requests = ApprovalRequests(house.controls(), reviews(house), TrayParts())
+    requests = ApprovalRequests(house.controls(), reviews(house))
     for name in ("guard", "late"):
         house.hook(name, on="tool_before", script="exit 0", approved=False)
     (house.paths.config.parent / "late.sh").unlink()
@@ -44,7 +44,7 @@ def test_a_terminal_shows_and_approves_the_programs_of_its_own_path(house: House
         command.stdin.write(b"ready\n")
         command.stdin.flush()
         command.stdout.readline()  # it runs, so that its environment is its own
-        requests = ApprovalRequests(house.controls(), reviews(house), TrayParts())
+        requests = ApprovalRequests(house.controls(), reviews(house))
         asked = requests.approve({"hook": "guard", "pid": command.pid})
         command.stdin.close()
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from threading import Timer
 
 import pytest
+from ipc.event_frames import encode_event
 from ipc.server_bench import Recorder
 
 from tray.ipc import frames
@@ -20,8 +21,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pairs of Unix s
 
 BODY = b'{"hook_event_name":"Stop"}'
 FIELDS = {"agent": "claude-code", "event": "Stop", "id": "0" * 32}
-SMALL = frames.encode_event(FIELDS, {"A": "b"}, BODY)
-LARGE_HEAD = frames.encode_event(FIELDS, {f"V{number}": "x" * 1000 for number in range(60)}, BODY)
+SMALL = encode_event(FIELDS, {"A": "b"}, BODY)
+LARGE_HEAD = encode_event(FIELDS, {f"V{number}": "x" * 1000 for number in range(60)}, BODY)
 PATIENT = 10.0  # seconds; nobody waits that long
 
 
@@ -87,7 +88,7 @@ def test_a_frame_that_drips_is_one_frame(pair: tuple[ClientConnection, socket.so
 def test_a_large_frame_is_one_frame(pair: tuple[ClientConnection, socket.socket]) -> None:
     caller, relay = pair
     body = bytes(range(256)) * 8192
-    sender = Timer(0, relay.sendall, [frames.encode_event(FIELDS, {}, body)])
+    sender = Timer(0, relay.sendall, [encode_event(FIELDS, {}, body)])
     sender.start()
 
     assert caller.read(PATIENT, extend=True)
@@ -103,7 +104,7 @@ def test_nothing_may_follow_a_frame(size: int, more: bytes) -> None:
     theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8 * FIRST_READ)
     caller = ClientConnection(ours, PeerCredentials(1, 1), Recorder(), DeferredWork())
     with theirs:
-        theirs.sendall(frames.encode_event(FIELDS, {}, b"x" * size) + more)  # all of it is there to be read
+        theirs.sendall(encode_event(FIELDS, {}, b"x" * size) + more)  # all of it is there to be read
 
         with pytest.raises(frames.FrameError, match="more bytes follow"):
             caller.read(PATIENT)
@@ -148,7 +149,7 @@ def test_nothing_is_done_for_a_relay_that_has_gone(pair: tuple[ClientConnection,
 
 def test_a_payload_over_the_limit_is_counted_and_thrown_away(pair: tuple[ClientConnection, socket.socket]) -> None:
     caller, relay = pair
-    frame = frames.encode_event(FIELDS, {}, b"x" * (PAYLOAD_LIMIT + 1))
+    frame = encode_event(FIELDS, {}, b"x" * (PAYLOAD_LIMIT + 1))
     sender = Timer(0, relay.sendall, [frame])
     sender.start()
 

@@ -7,6 +7,7 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ipc.event_frames import encode_event, encode_header
 
 from tray.ipc import frames
 from tray.ipc.frames import FrameError, FrameHeader, FramePrefix
@@ -27,14 +28,14 @@ def split(frame: bytes) -> tuple[FramePrefix, bytes, bytes]:
 
 @given(pairs, pairs, st.binary(max_size=100))
 def test_an_event_comes_back_as_it_was(fields: dict[str, str], environment: dict[str, str], body: bytes) -> None:
-    lead, head, rest = split(frames.encode_event(fields, environment, body))
+    lead, head, rest = split(encode_event(fields, environment, body))
 
     assert frames.decode_header(head) == FrameHeader(fields, environment)
     assert (lead.kind, lead.body_size, rest) == (frames.EVENT, len(body), body)
 
 
 def test_the_wire_is_what_the_c_relay_was_told() -> None:
-    frame = frames.encode_event({"agent": "shelley", "id": "1"}, {"A": "b=c"}, b"payload")
+    frame = encode_event({"agent": "shelley", "id": "1"}, {"A": "b=c"}, b"payload")
 
     assert frame == b"HKT1E\0\0\0\x1a\0\0\0\0\0\0\0\x07agent=shelley\0id=1\0\0A=b=c\0payload"
     assert frames.encode_ack(300) == b"A\0\0\x01\x2c"
@@ -72,7 +73,7 @@ def test_an_acknowledgement_comes_back_within_its_32_bits(milliseconds: int) -> 
 
 
 def test_a_lead_or_acknowledgement_cut_anywhere_is_refused() -> None:
-    lead = frames.encode_event({}, {}, b"")[: frames.PREFIX_SIZE]
+    lead = encode_event({}, {}, b"")[: frames.PREFIX_SIZE]
     ack = frames.encode_ack(5)
 
     for size in range(len(lead)):
@@ -84,7 +85,7 @@ def test_a_lead_or_acknowledgement_cut_anywhere_is_refused() -> None:
 
 
 def test_a_head_cut_anywhere_is_refused_or_has_fewer_whole_variables() -> None:
-    whole = frames.encode_header(FrameHeader({"agent": "shelley"}, {"A": "1", "B": "2"}))
+    whole = encode_header({"agent": "shelley"}, {"A": "1", "B": "2"})
 
     for size in range(len(whole)):
         try:
@@ -128,12 +129,6 @@ def test_a_head_that_breaks_its_grammar_is_refused(head: bytes) -> None:
         frames.decode_header(head)
 
 
-@pytest.mark.parametrize("fields", [{"a": "x\0y"}, {"a=b": "x"}, {"": "x"}])
-def test_a_head_that_could_not_be_read_back_is_not_written(fields: dict[str, str]) -> None:
-    with pytest.raises(FrameError):
-        frames.encode_header(FrameHeader(fields))
-
-
 def test_the_environment_reads_as_getenv_does() -> None:
     head = frames.decode_header(b"\0A=1\0A=2\0nothing\0=C:=C:\\x\0\0B=\0")
 
@@ -141,7 +136,7 @@ def test_the_environment_reads_as_getenv_does() -> None:
 
 
 def test_an_environment_that_comes_again_is_not_read_again_and_one_that_differs_is() -> None:
-    heads = [frames.encode_header(FrameHeader({"id": id}, {"A": value})) for id, value in ("1x", "2x", "3y")]
+    heads = [encode_header({"id": id}, {"A": value}) for id, value in ("1x", "2x", "3y")]
 
     first, again, other = (frames.decode_header(head).environment for head in heads)
 
@@ -151,7 +146,7 @@ def test_an_environment_that_comes_again_is_not_read_again_and_one_that_differs_
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "x" * 65, "é"])
 def test_an_id_that_could_mislead_the_journal_is_refused(name: str) -> None:
-    header = frames.encode_header(FrameHeader({"id": name}))
+    header = encode_header({"id": name}, {})
 
     with pytest.raises(FrameError, match="an id of letters"):
         frames.decode_header(header, frames.EVENT)

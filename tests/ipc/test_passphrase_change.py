@@ -17,8 +17,7 @@ from tray.approvals.callers.person import Judgement, ProcessFacts, Proof
 from tray.errors import HooktrayError
 from tray.ipc import frames
 from tray.ipc.connection import CallerTerminal
-from tray.ipc.passphrase_change import PassphraseChange
-from tray.ipc.terminal import MAX_QUESTIONS, TerminalPrompt
+from tray.ipc.terminal import MAX_QUESTIONS, PassphraseChange, TerminalPrompt
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who logged in")
 SECRET = "seven quiet bridges"
@@ -98,7 +97,7 @@ def test_a_first_passphrase_is_set_only_where_no_agent_can_have_typed_it(
     for name, value in {
         "process_chain": chain, "is_at_console": console, "own_addresses": frozenset(), "is_connected_to_root": local,
     }.items():  # fmt: skip
-        monkeypatch.setattr(f"tray.ipc.passphrase_change.{name}", lambda *_, value=value: value)
+        monkeypatch.setattr(f"tray.ipc.terminal.{name}", lambda *_, value=value: value)
 
     if refused:
         with pytest.raises(HooktrayError) as error, typed() as terminal:

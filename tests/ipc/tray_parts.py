@@ -14,7 +14,6 @@ from tray.approvals.controls import Controls
 from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.connection import CallerTerminal
 from tray.ipc.health import HealthSource, TrayHealth
-from tray.ipc.passphrase_change import PassphraseChange
 from tray.ipc.requests import CommandRequests
 from tray.ipc.terminal import TerminalPrompt
 from tray.model.session import Session
@@ -36,9 +35,6 @@ class TrayParts:
 
     def may_open_page(self, pid: int) -> bool:
         return pid not in self.agents
-
-    def shares_files(self, pid: int) -> bool:
-        return True
 
     def open(self) -> Path:
         return Path("/page")
@@ -65,9 +61,6 @@ class Nobody:
     def judge(self, pid: int) -> Judgement:
         raise AssertionError("a prompt has no terminal")
 
-    def shares_files(self, pid: int) -> bool:
-        return False
-
     def confirm(self, pid: int, terminal: CallerTerminal, question: str) -> bool:
         raise AssertionError("a prompt has no terminal")
 
@@ -79,9 +72,8 @@ def reviews(house: House) -> TerminalReviews:
 def unattended_requests(house: House, controls: Controls) -> CommandRequests:
     """The requests that nobody can be asked about at a terminal."""
     parts = TrayParts()
-    changes = PassphraseChange(TerminalPrompt(parts, controls.passphrase), controls, parts)
     return CommandRequests(
-        controls, cast(TerminalPrompt, Nobody()), reviews(house), tray=parts, facts=parts, passphrases=changes,
+        controls, cast(TerminalPrompt, Nobody()), reviews(house), tray=parts, facts=parts,
         callers=cast(ClickTrust, parts), page=parts, sessions=cast(SessionTracker, parts), windows=parts,
         reports=parts,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from house import PRE_TOOL_USE, House
+from ipc.event_frames import encode_event
 from ipc.server_bench import answer
 from msgspec.structs import replace
 
@@ -22,7 +23,6 @@ from torture import event_server
 from torture.frame import Tally
 from tray import relay, relay_program
 from tray.execution.process import OPENED_VARIABLE
-from tray.ipc import frames
 from tray.model.decision import EMPTY_ANSWER, Answer, Gate, Record, Verdict
 from tray.store.db import Database
 
@@ -179,7 +179,7 @@ def _by_frame(house: House, session: str, id: str, tool: str) -> Answer:
     fields = {"agent": AGENT, "event": EVENT, "id": id, "cwd": str(Path.cwd())}
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(str(house.paths.socket))
-        connection.sendall(frames.encode_event(fields, ENVIRONMENT, _payload(session, tool)))
+        connection.sendall(encode_event(fields, ENVIRONMENT, _payload(session, tool)))
         return answer(connection)
 
 

@@ -35,7 +35,6 @@ from tray.installation.state_folder import StateFolder
 from tray.installation.terminal_question import echo
 from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.health import TrayHealth
-from tray.ipc.passphrase_change import PassphraseChange
 from tray.ipc.requests import CommandRequests
 from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
@@ -109,15 +108,12 @@ class App:
         self._alert_controller.clicks = self._confirmed_clicks
 
     def _make_answers(self) -> None:
-        facts = LiveFacts(self._core, self)
-        prompt = TerminalPrompt(self._click_trust, self._controls.passphrase)
         requests = CommandRequests(
             self._controls,
-            prompt,
+            TerminalPrompt(self._click_trust, self._controls.passphrase),
             TerminalReviews(self._stores.copies, self._paths.reviews),
             tray=self,
-            facts=facts,
-            passphrases=PassphraseChange(prompt, self._controls, facts),
+            facts=LiveFacts(self._core, self),
             callers=self._click_trust,
             page=self._page,
             sessions=self._sessions,

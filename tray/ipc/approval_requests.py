@@ -6,12 +6,12 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from tray.agents.protocol import spec
 from tray.approvals.batch import ApprovalBatch, button_label, render_batch, summary_lines, write_batch
+from tray.approvals.callers.caller_facts import shares_files
 from tray.approvals.catalog import REMOVED, HookState, command_or_url
 from tray.approvals.controls import PASSPHRASE, Controls
 from tray.approvals.guarded_settings import GuardedSetting
@@ -69,19 +69,12 @@ class TerminalReviews:
         return "\n" + say("In full: {file}", file=path)
 
 
-class FileView(Protocol):
-    """Knows which processes see the same files as the tray."""
-
-    def shares_files(self, pid: int) -> bool: ...
-
-
 class ApprovalRequests:
     """Turns what a command asks for into a UserRequest. Raises HooktrayError when there is nothing to decide."""
 
-    def __init__(self, controls: Controls, reviews: TerminalReviews, files: FileView) -> None:
+    def __init__(self, controls: Controls, reviews: TerminalReviews) -> None:
         self._controls = controls
         self._reviews = reviews
-        self._files = files
 
     def approve(self, request: Mapping[str, object]) -> UserRequest:
         if source := request.get("source"):
@@ -101,7 +94,7 @@ class ApprovalRequests:
         return self._approve(require_readable(one), request.get("pid"), env)
 
     def _approve(self, one: HookState, pid: object, env: tuple[str, ...]) -> UserRequest:
-        path = terminal_path(pid) if isinstance(pid, int) and self._files.shares_files(pid) else ""
+        path = terminal_path(pid) if isinstance(pid, int) and shares_files(pid) else ""
         shown = self._controls.with_path(one, path)
         summary = say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8])
         question = say("Hooktray: approve this?") + f"\n\n{self._reviews.hook(shown)}"
@@ -149,7 +142,11 @@ class ApprovalRequests:
     def _source(self, word: str) -> UserRequest:
         """All hooks of one file that wait, or of all files of one kind if only one of them has such hooks."""
         sources = {one.hook.source.path: one.hook.source.kind for one in self._controls.hooks()}  # as they are now
-        found = [one for one in self._controls.batches if one.source and word in (one.source, _kind(one))]
+        found = [
+            one
+            for one in self._controls.batches
+            if one.source and word in (one.source, one.hooks[0].hook.source.kind)
+        ]
         if not found:
             if word in sources or word in sources.values():
                 why = say("no hook of {source} waits for you", source=word)
@@ -304,10 +301,6 @@ def _names(request: Mapping[str, object]) -> tuple[str, ...]:
     """The variables that a request is about."""
     names = request.get("env") or ()
     return tuple(map(str, names)) if isinstance(names, list | tuple) else (str(names),)
-
-
-def _kind(batch: ApprovalBatch) -> str:
-    return batch.hooks[0].hook.source.kind
 
 
 def _event_names(match: Match) -> frozenset[str]:

@@ -12,7 +12,6 @@ import struct
 import sys
 import time
 from collections.abc import Callable
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from tray.ipc import frames
@@ -38,13 +37,6 @@ else:
 
 class ClientDisconnected(Exception):  # noqa: N818  not an error: relays go when their agent ends them
     """The caller has closed its end before it was answered."""
-
-
-class DisconnectSignal(Protocol):
-    """Set once the relay has closed its end: the agent ended it. `fileno` is readable from then on."""
-
-    def fileno(self) -> int: ...
-    def is_set(self) -> bool: ...
 
 
 class PeerCredentials(NamedTuple):
@@ -99,7 +91,7 @@ class ClientConnection:
     """Reads one frame and sends its answer; the server decides which thread waits for the frame.
 
     The header of the frame must have the token, unless that is "". `deferred` gets the deferred work once the answer
-    has left. A connection is its own `DisconnectSignal`.
+    has left. A connection is its own `Hangup`: `is_set` once the relay has closed its end.
     """
 
     def __init__(
@@ -137,7 +129,7 @@ class ClientConnection:
             return PeerCredentials(_loopback_pid(self._connection), self.peer.uid)
         return self.peer
 
-    @cached_property
+    @property
     def terminal(self) -> CallerTerminal:
         return CallerTerminal(self._connection)
 
@@ -185,7 +177,7 @@ class ClientConnection:
             agent=fields.get("agent", ""),
             event=fields.get("event", ""),
             id=fields["id"],
-            body=self._body.getvalue(),
+            body=self.body(),
             cwd=fields.get("cwd", ""),
             environment=self.header.environment,
             pid=self.peer.pid,
@@ -224,7 +216,7 @@ class ClientConnection:
         self._deferred.append((work, soon))
 
     def cancel(self) -> None:
-        """Set the DisconnectSignal for the thread that works for this caller; an answer can still be sent."""
+        """Set the Hangup for the thread that works for this caller; an answer can still be sent."""
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RD)
 

@@ -66,13 +66,8 @@ class FrameHeader(msgspec.Struct, frozen=True):
     environment: Mapping[str, str] = EMPTY
 
 
-def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body: bytes) -> bytes:
-    header = encode_header(FrameHeader(fields, environment))
-    return _PREFIX.pack(MAGIC, EVENT, len(header), len(body)) + header + body
-
-
 def encode_control(request: Mapping[str, object], token: str = "") -> bytes:
-    header = encode_header(FrameHeader({"token": token} if token else {}))
+    header = f"token={token}\0\0".encode("utf-8", "surrogateescape") if token else b"\0"
     body = json.dumps(request).encode()
     return _PREFIX.pack(MAGIC, CONTROL, len(header), len(body)) + header + body
 
@@ -90,15 +85,6 @@ def decode_prefix(data: bytes) -> FramePrefix:
     if kind == CONTROL and body > CONTROL_LIMIT:
         raise FrameError(f"a request of {body} bytes is over the limit of {CONTROL_LIMIT}")
     return FramePrefix(kind, header, body)
-
-
-def encode_header(header: FrameHeader) -> bytes:
-    if any(not key or "=" in key for key in header.fields):
-        raise FrameError("a key of the head is empty or has an equals sign")
-    lines = [*_lines(header.fields), b"", *_lines(header.environment)]
-    if any(b"\0" in line for line in lines):
-        raise FrameError("a value of the head has a NUL in it")
-    return b"".join(line + b"\0" for line in lines)
 
 
 def decode_header(data: bytes, kind: bytes = CONTROL) -> FrameHeader:
@@ -187,10 +173,6 @@ def decode_answer(data: bytes) -> Answer:
         raise FrameError(f"the answer says {size} bytes, got {len(data)}")
     _, code, length, _ = _REPLY.unpack(data[:REPLY_SIZE])
     return Answer(stdout=data[REPLY_SIZE : REPLY_SIZE + length], stderr=data[REPLY_SIZE + length :], code=code)
-
-
-def _lines(pairs: Mapping[str, str]) -> list[bytes]:
-    return [f"{key}={value}".encode("utf-8", "surrogateescape") for key, value in pairs.items()]
 
 
 ENCODED_SILENCE = encode_answer(EMPTY_ANSWER)  # what nearly every event is answered

@@ -17,8 +17,7 @@ from tray.errors import HooktrayError
 from tray.ipc.approval_requests import ApprovalRequests, TerminalReviews, UserRequest
 from tray.ipc.connection import CallerTerminal, PeerCredentials
 from tray.ipc.health import HealthSource, TrayHealth
-from tray.ipc.passphrase_change import PassphraseChange, TrayFacts
-from tray.ipc.terminal import TerminalPrompt
+from tray.ipc.terminal import PassphraseChange, TerminalPrompt, TrayFacts
 from tray.language import count, phrase, say
 from tray.model.session import Session
 from tray.sessions.session_tracker import SessionTracker
@@ -70,7 +69,6 @@ class CommandRequests:
         *,
         tray: TrayStatus,
         facts: TrayFacts,
-        passphrases: PassphraseChange,
         callers: ClickTrust,
         page: PageLinks,
         sessions: SessionTracker,
@@ -79,10 +77,10 @@ class CommandRequests:
     ) -> None:
         self._controls = controls
         self._prompt = prompt
-        self._approvals = ApprovalRequests(controls, reviews, prompt)
+        self._approvals = ApprovalRequests(controls, reviews)
         self._tray = tray
         self._facts = facts
-        self._passphrases = passphrases
+        self._passphrases = PassphraseChange(prompt, controls, facts)
         self._callers = callers
         self._page = page
         self._sessions = sessions
@@ -97,19 +95,20 @@ class CommandRequests:
         try:
             match request.get("op"):
                 case "on":
-                    return self.on()
+                    self._controls.set_enabled(True, COMMAND_LINE)
+                    return {"done": say("Hooks are on")}
                 case "ping":
-                    return self.ping()
+                    return self._ping()
                 case "health":
                     return self.health()
                 case "report":
                     return self._reports.make(request, self)
                 case "open":
-                    return self.open(peer.pid, elsewhere=request.get("elsewhere") is True)
+                    return self._open(peer.pid, elsewhere=request.get("elsewhere") is True)
                 case "passphrase":
-                    return self.passphrase(request, peer.pid, terminal)
+                    return self._passphrase(request, peer.pid, terminal)
                 case "focus":
-                    return self.focus(str(request.get("session") or ""), peer.pid)
+                    return self._focus(str(request.get("session") or ""), peer.pid)
                 case _:
                     return self._decide(self._user_request({**request, "pid": peer.pid}), peer.pid, terminal)
         except HooktrayError as error:
@@ -123,9 +122,13 @@ class CommandRequests:
             case "deny":
                 return self._approvals.deny(request)
             case "off":
-                return self.off()
+                return UserRequest(
+                    summary=say("Switch hooks off"),
+                    question=say("Hooktray: switch all hooks off? No guard runs until they are on again."),
+                    action=UserAction(action="off"),
+                )
             case "pause":
-                return self.pause(request)
+                return self._pause(request)
             case "revoke":
                 return self._approvals.revoke(request)
             case op:
@@ -142,19 +145,15 @@ class CommandRequests:
             self._controls.add_request(request.summary, requester, perform)
         return request.in_menu or say("{what}: only the user can do that", what=request.summary)
 
-    def ping(self) -> TrayHealth:
+    def _ping(self) -> TrayHealth:
         return {"done": "running", "pid": os.getpid(), "icon": self._tray.icon_name}
 
     def health(self) -> TrayHealth:
         """What only the running tray knows, for `status` and `doctor`."""
         open_requests = sum(not one.is_undo for one in self._controls.requests)
-        return {**self.ping(), "requests": open_requests, **self._tray.health()}
+        return {**self._ping(), "requests": open_requests, **self._tray.health()}
 
-    def on(self) -> Mapping[str, object]:
-        self._controls.set_enabled(True, COMMAND_LINE)
-        return {"done": say("Hooks are on")}
-
-    def open(self, pid: int, *, elsewhere: bool) -> Mapping[str, object]:
+    def _open(self, pid: int, *, elsewhere: bool) -> Mapping[str, object]:
         """Open the page, but not for an agent or a hook: every program of the user can read the file with the link.
 
         `elsewhere`: the browser is on another machine, so nothing is opened here.
@@ -172,7 +171,7 @@ class CommandRequests:
             "hint": say("if it does not come, open this file with one within a minute: {file}", file=file),
         }
 
-    def focus(self, session: str, pid: int) -> Mapping[str, object]:
+    def _focus(self, session: str, pid: int) -> Mapping[str, object]:
         """Bring a session to the front, but not for an agent, which could cover what the user is about to click."""
         if not self._callers.may_open_page(pid):
             raise HooktrayError(
@@ -181,14 +180,7 @@ class CommandRequests:
             )
         return {"done": self._windows.go_now(self._sessions.find(session)) or say("It is in front now")}
 
-    def off(self) -> UserRequest:
-        return UserRequest(
-            summary=say("Switch hooks off"),
-            question=say("Hooktray: switch all hooks off? No guard runs until they are on again."),
-            action=UserAction(action="off"),
-        )
-
-    def pause(self, request: Mapping[str, object]) -> UserRequest:
+    def _pause(self, request: Mapping[str, object]) -> UserRequest:
         seconds = request.get("seconds")
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds <= 7 * 86400):
             why = say("cannot pause for {seconds} seconds", seconds=repr(seconds))
@@ -204,7 +196,7 @@ class CommandRequests:
         action = UserAction(action="pause", seconds=seconds, agent=agent, session=session)
         return UserRequest(summary=summary, question=question, action=action)
 
-    def passphrase(
+    def _passphrase(
         self, request: Mapping[str, object], pid: int, terminal: CallerTerminal | None
     ) -> Mapping[str, object]:
         """Set, change or forget the passphrase at the command's terminal."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import enum
 import json
 import logging
 import socket
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -22,7 +22,6 @@ from tray.ipc.connection import (
     CallerTerminal,
     ClientConnection,
     ClientDisconnected,
-    DisconnectSignal,
     PeerCredentials,
     peer_credentials,
 )
@@ -34,7 +33,7 @@ from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 from tray.threads import start_thread
 
-__all__ = ["DisconnectSignal", "IpcServer", "IpcService", "PeerCredentials"]
+__all__ = ["IpcServer", "IpcService", "PeerCredentials"]
 
 ACCEPTORS = 8
 INLINE_WORKERS = 4  # acceptors, at most, that work on an event themselves: to start a thread takes time as well
@@ -73,16 +72,8 @@ class IpcService(Protocol):
         """A request of the CLI; a HooktrayError travels back to it. `terminal` is that of the command."""
 
 
-class Step(enum.Enum):
-    """What is next for a caller whose request has no answer yet."""
-
-    READ = enum.auto()  # in the acceptor, which moves a slow caller to a pool
-    READ_REST = enum.auto()
-    CONTROL = enum.auto()
-
-
-# What a thread does for a caller: a step, the hooks of its event, or the answer that is sent.
-Task = Step | Execution | PendingAnswer | Answer
+# What a thread does for a caller; it returns True if the caller has moved on to another thread.
+Task = Callable[[ClientConnection], bool]
 
 
 class ConnectionPool:
@@ -284,7 +275,7 @@ class IpcServer:
             connection.close()
             return
         caller = ClientConnection(connection, peer, self._service, self._deferred, token)
-        if not self.proceed(caller, Step.READ):
+        if not self.proceed(caller, self._read):
             caller.close()
 
     def proceed(self, caller: ClientConnection, task: Task) -> bool:
@@ -293,11 +284,9 @@ class IpcServer:
         If the task fails, the service decides the answer. If that fails, too, the connection is closed without one.
         """
         failure: Exception | None = None
-        for attempt in (task, None):
+        for _ in range(2):
             try:
-                return (
-                    self._perform(caller, attempt) if attempt is not None else self._answer_failure(caller, failure)
-                )
+                return task(caller) if failure is None else self._answer_failure(caller, failure)
             except ClientDisconnected:
                 return False
             except Exception as error:  # noqa: BLE001  the connection: its failure must not end the thread
@@ -309,7 +298,7 @@ class IpcServer:
                     _log.exception("could not serve a caller (pid %d)", caller.peer.pid)
         return False
 
-    def _answer_failure(self, caller: ClientConnection, error: Exception | None) -> bool:
+    def _answer_failure(self, caller: ClientConnection, error: Exception) -> bool:
         """A frame that is not whole gets no answer: the closed connection sends the relay to its own fall-back."""
         if not caller.is_complete or caller.header is None:
             return False
@@ -318,28 +307,16 @@ class IpcServer:
         agent, event = (caller.header.fields.get(name, "") for name in ("agent", "event"))
         return _send(caller, self._service.failure_answer(agent, event, caller.body()))
 
-    def _perform(self, caller: ClientConnection, task: Task) -> bool:
-        match task:
-            case Step.READ:
-                return self._read(caller)
-            case Step.READ_REST:
-                caller.read_rest()
-                return self._serve(caller, inline=False)
-            case Step.CONTROL:
-                return self._control(caller)
-            case Execution():
-                return self._execute(caller, task)
-            case Answer():
-                return _send(caller, task)
-            case _:
-                return _send(caller, task.answer())
-
     def _read(self, caller: ClientConnection) -> bool:
         """Read the frame. A slow caller moves to a pool; if that is full, its relay asks the one-shot engine."""
         if caller.read(FRAME_WAIT):
             return self._serve(caller, inline=True)
         pool = self._unidentified_pool if caller.header is None else self._slow_pool
-        return self._move_to_pool(pool, caller, Step.READ_REST)
+        return self._move_to_pool(pool, caller, self._read_rest)
+
+    def _read_rest(self, caller: ClientConnection) -> bool:
+        caller.read_rest()
+        return self._serve(caller, inline=False)
 
     def _serve(self, caller: ClientConnection, *, inline: bool) -> bool:
         """Handle a whole frame. An answer leaves at once; work is done in this thread if `inline`, or in a pool."""
@@ -347,7 +324,7 @@ class IpcServer:
             return False
         assert caller.prefix is not None
         if caller.prefix.kind == frames.CONTROL:
-            return self._move_to_pool(self._control_pool, caller, Step.CONTROL)
+            return self._move_to_pool(self._control_pool, caller, self._control)
         request, pool = caller.relay_request(), self._event_pool
         if not pool.reserve(caller):
             return self._reply(caller, self._service.busy_answer(request))
@@ -367,7 +344,7 @@ class IpcServer:
                 finally:
                     self._inline_slots.release()
             has_slot = False  # its thread frees it
-            if pool.start(caller, result):
+            if pool.start(caller, partial(self._execute, execution=result)):
                 return True
         finally:
             if has_slot:
@@ -382,17 +359,18 @@ class IpcServer:
         return result is not None and self._add_pending(caller, result)
 
     def _add_pending(self, caller: ClientConnection, answer: PendingAnswer) -> bool:
-        return self._pending.add(caller, answer) or _send(caller, answer.answer())
+        return self._pending.add(caller, answer) or _send_pending(caller, answer)
 
     def deliver(self, caller: ClientConnection, answer: PendingAnswer) -> None:
         """Send a pending answer from a thread of the event pool, else from the calling thread."""
-        if not (self._event_pool.reserve(caller) and self._event_pool.start(caller, answer)):
-            self.proceed(caller, answer)
+        task = partial(_send_pending, answer=answer)
+        if not (self._event_pool.reserve(caller) and self._event_pool.start(caller, task)):
+            self.proceed(caller, task)
             caller.close()
 
     def _reply(self, caller: ClientConnection, answer: Answer) -> bool:
         if len(answer.stdout) + len(answer.stderr) > INLINE_SIZE:
-            return self._move_to_pool(self._slow_pool, caller, answer)
+            return self._move_to_pool(self._slow_pool, caller, partial(_send, answer=answer))
         caller.send_answer(answer)
         return False
 
@@ -409,7 +387,7 @@ class IpcServer:
         return pool.reserve(caller) and pool.start(caller, task)
 
 
-def _failure(error: Exception | None) -> tuple[dict[str, object], int]:
+def _failure(error: Exception) -> tuple[dict[str, object], int]:
     """Returns the answer to a hooktray command whose request failed, and its exit code."""
     if isinstance(error, OSError) and error.errno in FULL:
         what = f"{error.filename or 'the disk'}: {error.strerror}; nothing was approved or changed"
@@ -422,6 +400,10 @@ def _send(caller: ClientConnection, answer: Answer | None) -> bool:
     if answer is not None:
         caller.send_answer(answer)
     return False
+
+
+def _send_pending(caller: ClientConnection, answer: PendingAnswer) -> bool:
+    return _send(caller, answer.answer())
 
 
 def _encode_reply(reply: Mapping[str, object], code: int) -> Answer:

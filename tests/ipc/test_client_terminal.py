@@ -17,10 +17,10 @@ SECRET = "seven quiet bridges"
 ASK = """
 import sys
 from tray.errors import HooktrayError
-from tray.ipc import command_terminal
-command_terminal.QUESTION_TIMEOUT = float(sys.argv[1])
+from tray.ipc import client
+client.QUESTION_TIMEOUT = float(sys.argv[1])
 try:
-    print("typed", len(command_terminal.ask_hidden("Type: ")))
+    print("typed", len(client.ask_hidden("Type: ")))
 except HooktrayError as error:
     print("error", error.message)
 """
