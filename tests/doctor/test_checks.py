@@ -23,8 +23,7 @@ from store.writing import write
 
 from tray.doctor import desktop_services, hooks
 from tray.doctor.checklist import CHECKS, render, run_checks
-from tray.doctor.context import build_context
-from tray.doctor.finding import Cause, Finding, Health, failing_names
+from tray.doctor.finding import Cause, CheckContext, Finding, Health, failing_names
 from tray.doctor.live import LiveDoctor
 from tray.engine.samples import sample
 from tray.errors import HooktrayError
@@ -202,7 +201,9 @@ def test_a_damaged_copy_is_broken(house: House) -> None:
     copy.write_text("#!/bin/sh\nexit 2\n")
 
     assert [row[0] for row in of(house, "guard", static=True)] == ["attention", "broken"]
-    assert hooks.broken_hooks(build_context(house.paths, house.stores, house.catalog, None, static=True)) == {"guard"}
+    assert hooks.broken_hooks(
+        CheckContext(paths=house.paths, stores=house.stores, catalog=house.catalog, static=True)
+    ) == {"guard"}
 
 
 class Silent:
@@ -490,7 +491,9 @@ def test_a_line_that_does_not_reach_the_tray_is_broken(running: Live, tmp_path: 
     running.cli("connect", "claude-code", "--yes")
     settings = tmp_path / ".claude" / "settings.json"
     line = settings.read_text()
-    settings.write_text(line.replace("relay claude-code ", f"relay --home {tmp_path}/other claude-code "))
+    settings.write_text(
+        line.replace("hooktray-hook claude-code ", f"hooktray-hook --home {tmp_path}/other claude-code ")
+    )
     assert settings.read_text() != line
 
     done = wait(lambda: running.cli("doctor"), what="an answer")
@@ -501,7 +504,9 @@ def test_a_line_that_does_not_reach_the_tray_is_broken(running: Live, tmp_path: 
 
 
 def test_the_cure_of_silence_is_one_of_the_system_in_use(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    context = build_context(house.paths, house.stores, house.catalog, {"sound": "no device"}, static=True)
+    context = CheckContext(
+        paths=house.paths, stores=house.stores, catalog=house.catalog, tray={"sound": "no device"}, static=True
+    )
     silent = {"linux": Cause.SOUND_NO_PLAYER, "darwin": Cause.SOUND_NO_DEVICE, "win32": Cause.SOUND_NO_DEVICE}
     for system, cause in silent.items():
         monkeypatch.setattr("tray.doctor.desktop_services.sys", SimpleNamespace(platform=system))

@@ -1,22 +1,27 @@
-"""The user's agents, for the commands, the menu and the doctor: where they are, which are there, what they sent."""
+"""The user's agents, for the commands, the menu and the doctor: where they are, which are there, what they sent.
+
+`check` reports each: installed, connected, trusted, firing, its last event; and the packages that bring agents.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypedDict
 
 import msgspec
+from msgspec.structs import replace
 
 from tray.agents import relay_command
 from tray.agents.connection import Site
-from tray.agents.registry import UNSUPPORTED
+from tray.agents.registry import AGENTS, UNSUPPORTED
 from tray.approvals.catalog import HookCatalog
 from tray.connect import connectors, record_present
 from tray.doctor.agent_status import AgentStatus, agent_statuses
+from tray.doctor.finding import Cause, CheckContext, Finding, found
 from tray.edit.backups import CONNECTIONS
 from tray.engine.needed_events import needed_events
 from tray.engine.stores import open_stores
@@ -114,13 +119,13 @@ def reading_site(paths: Paths, hooks: Iterable[Hook] = ()) -> Site:
 
 def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
     """The agents without support that ran a line of ours in the last days."""
-    found, since = [], time.time() - RECENT_SECONDS
+    agents, since = [], time.time() - RECENT_SECONDS
     for agent in UNSUPPORTED:
         rows = journal.recent(ROW_LIMIT, RowFilter(agent=agent, since=since))
         row = next((row for row in rows if row.skip_reason is SkipReason.NOT_SUPPORTED and not row.test), None)
         if row is not None:
-            found.append(UnsupportedAgent(agent=agent, line=row.via_agent, last_event=row.at))
-    return found
+            agents.append(UnsupportedAgent(agent=agent, line=row.via_agent, last_event=row.at))
+    return agents
 
 
 def agent_states(paths: Paths, journal: Journal, hooks: Iterable[Hook]) -> list[AgentStatus]:
@@ -156,3 +161,43 @@ def working_folder() -> Path:
         return Path.cwd()
     except OSError:
         return Path.home()  # the folder is gone
+
+
+def check(context: CheckContext) -> Iterator[Finding]:
+    """Unless nothing may be started, a test event of ours goes through each connected agent's own hook command."""
+    journal, place = context.stores.journal, site(context.paths, hooks=hooks_in_question(context.catalog))
+    states = agent_statuses(place, journal, probe=not context.static)
+    for one in states:
+        if one.installed or one.findings:
+            # A line for each thing that was found, else one line that all is well.
+            for finding in one.findings or (found(Cause.AGENT_CONNECTED, one.agent),):
+                yield replace(finding, lead=_summary(one))
+    yield from _packages({**(context.tray or {}).get("failed_agents", {}), **failed_agents()})
+    for foreign in unsupported_agents(journal):
+        yield found(Cause.AGENT_UNSUPPORTED, foreign.agent, text=foreign.text)
+    if not any(one.events for one in states):
+        yield found(Cause.AGENTS_NONE, "agents")
+
+
+def failed_agents() -> dict[str, tuple[str, str]]:
+    """Returns the first failure of each agent of a package in this process, and the remedy."""
+    return {agent: (one.message, one.hint) for agent, one in AGENTS.failures.copy().items()}
+
+
+def _packages(failures: Mapping[str, tuple[str, str]]) -> Iterator[Finding]:
+    for agent, package in AGENTS.packages.items():
+        yield found(Cause.AGENT_PACKAGE, agent, agent=AGENTS[agent].name, package=package)
+    for one in AGENTS.broken:
+        yield found(Cause.AGENT_BROKEN_PACKAGE, one.agent, text=one.text, remedy=one.remedy)
+    for agent, (text, remedy) in failures.items():
+        yield found(Cause.AGENT_BROKEN_PACKAGE, agent, text=text, remedy=remedy)
+
+
+def _summary(one: AgentStatus) -> str:
+    if not one.connected:
+        return "installed, not connected"
+    words = [f"connected ({len(one.events)} events)"]
+    words += {True: ["trusted"], False: ["not trusted"], None: []}[one.trusted]
+    words += {True: ["firing"], False: ["not firing"], None: []}[one.firing]
+    last = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.last_event)) if one.last_event else "never"
+    return ", ".join([*words, f"last event: {last}"])

@@ -22,7 +22,7 @@ from tray.agents.connection import RelayEntry, Site
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
 from tray.doctor.entries import OFF, changed_entries, missing_events, reconnect_command
-from tray.doctor.finding import ENTRY_CAUSES, Cause, Finding, Health
+from tray.doctor.finding import ENTRY_CAUSES, Cause, Finding, Health, found
 from tray.doctor.relay_problems import obstacle
 from tray.errors import MAKE_ROOM, AgentError, HooktrayError
 from tray.execution.command import BackgroundProcesses, Job, run
@@ -117,8 +117,8 @@ class AgentStatus(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def silence(self) -> str:
         """Why its lines give no answer, and the cure; "" if no check found that."""
-        found = (one for one in self.findings if one.cause in SILENT)
-        return next(("\n  ".join(filter(None, (one.message, one.remedy))) for one in found), "")
+        silent = (one for one in self.findings if one.cause in SILENT)
+        return next(("\n  ".join(filter(None, (one.message, one.remedy))) for one in silent), "")
 
     @property
     def advice(self) -> tuple[str, ...]:
@@ -150,8 +150,8 @@ def agent_statuses(
 ) -> list[AgentStatus]:
     """Returns all agents. With `probe`, connected ones get a test event. `failing_lines` gives `unanswered`."""
     times = journal.last_events(connectors())  # once for all: the menu asks often
-    found = [_status(site, agent, times.get(agent), journal if probe else None) for agent in connectors()]
-    return [_with_failure(one, site, (unanswered or {}).get(one.agent, "")) for one in found]
+    statuses = [_status(site, agent, times.get(agent), journal if probe else None) for agent in connectors()]
+    return [_with_failure(one, site, (unanswered or {}).get(one.agent, "")) for one in statuses]
 
 
 def probed_status(site: Site, agent: str, journal: Arrivals) -> AgentStatus:
@@ -162,8 +162,8 @@ def probed_status(site: Site, agent: str, journal: Arrivals) -> AgentStatus:
 def _with_failure(status: AgentStatus, site: Site, failure: str) -> AgentStatus:
     if not failure or not status.connected:
         return status
-    values = {"problem": failure, "reconnect": reconnect_command(site, status.agent, status.files)}
-    cause = Finding(cause=Cause.AGENT_NOT_ANSWERING, name=status.agent, values=values)
+    reconnect = reconnect_command(site, status.agent, status.files)
+    cause = found(Cause.AGENT_NOT_ANSWERING, status.agent, problem=failure, reconnect=reconnect)
     return replace(status, findings=(cause, *status.findings))
 
 
@@ -175,8 +175,7 @@ def _status(site: Site, agent: str, last_event: float | None, journal: Arrivals 
     try:
         entries, trust = connector.relay_entries(site), connector.trust(site)
     except HooktrayError as error:
-        values = {"problem": error.message, "remedy": error.hint}
-        unreadable = Finding(cause=Cause.AGENT_UNREADABLE, name=agent, values=values)
+        unreadable = found(Cause.AGENT_UNREADABLE, agent, problem=error.message, remedy=error.hint)
         rest = tuple(one for one in changed if one.cause is not Cause.ENTRY_UNREADABLE)
         return replace(known, last_event=last_event, findings=(unreadable, *rest))
     events = tuple(dict.fromkeys(entry.event for entry in entries))
@@ -204,18 +203,16 @@ def _status(site: Site, agent: str, last_event: float | None, journal: Arrivals 
 def _wrong_target(site: Site, agent: str, entries: tuple[RelayEntry, ...]) -> Finding | None:
     """Why the events of these entries cannot come here; None when they can."""
     needed = dict.fromkeys(path for entry in entries for path in entry.required_files if Path(path).is_absolute())
-    files = tuple(dict.fromkeys(entry.path for entry in entries))
-    values = {"reconnect": reconnect_command(site, agent, files)}
+    reconnect = reconnect_command(site, agent, tuple(dict.fromkeys(entry.path for entry in entries)))
     missing = next((path for path in needed if not Path(path).exists()), "")
     if missing:
-        return Finding(cause=Cause.AGENT_RELAY_GONE, name=agent, values={**values, "file": missing})
+        return found(Cause.AGENT_RELAY_GONE, agent, reconnect=reconnect, file=missing)
     programs = dict.fromkeys(Path(entry.required_files[0]) for entry in entries if entry.required_files)
     for problem in filter(None, (obstacle(one) for one in programs if one.is_absolute())):
-        values = {"problem": problem.message, "remedy": problem.remedy}
-        return Finding(cause=Cause.AGENT_RELAY_UNUSABLE, name=agent, values=values)
+        return found(Cause.AGENT_RELAY_UNUSABLE, agent, problem=problem.message, remedy=problem.remedy)
     here = {str(site.paths.state), *([] if site.paths.home else [""])}  # an entry may name no folder
     if not {_state_folder(entry) for entry in entries} <= here:
-        return Finding(cause=Cause.AGENT_OTHER_HOME, name=agent, values=values)
+        return found(Cause.AGENT_OTHER_HOME, agent, reconnect=reconnect)
     return None
 
 
@@ -243,25 +240,25 @@ def _findings(
     if not status.events:
         yield from entries_changed
         if status.installed and not entries_changed:
-            yield Finding(cause=Cause.AGENT_NOT_CONNECTED, name=agent, values={"reconnect": reconnect})
+            yield found(Cause.AGENT_NOT_CONNECTED, agent, reconnect=reconnect)
         return
     if wrong_target:
         yield wrong_target
     elif is_old and not entries_changed:
-        yield Finding(cause=Cause.AGENT_OUTDATED, name=agent, values={"reconnect": reconnect})
+        yield found(Cause.AGENT_OUTDATED, agent, reconnect=reconnect)
     if not status.trusted and status.trust:
         cause = Cause.AGENT_OFF if status.trust.startswith(OFF) else Cause.AGENT_ASKS
-        yield Finding(cause=cause, name=agent, values={"remedy": status.trust.partition(": ")[2]})
+        yield found(cause, agent, remedy=status.trust.partition(": ")[2])
     if wrong_target and wrong_target.cause is Cause.AGENT_RELAY_UNUSABLE:
         yield from entries_changed
         return
     if failure:
         cause = Cause.AGENT_NOTHING_ARRIVES if wrong_target or is_old else Cause.AGENT_NOT_ARRIVING
-        yield Finding(cause=cause, name=agent, values={"problem": failure, "reconnect": reconnect})
+        yield found(cause, agent, problem=failure, reconnect=reconnect)
     yield from entries_changed
     if status.last_event is None and not status.trust.startswith((OFF, ASKS)) and not failure:
         more = "" if status.trusted else ", and say yes if it asks whether you trust the folder or the hooks"
-        yield Finding(cause=Cause.AGENT_SILENT, name=agent, values={"more": more})
+        yield found(Cause.AGENT_SILENT, agent, more=more)
 
 
 def check_line(site: Site, agent: str) -> None:
@@ -280,9 +277,9 @@ def check_line(site: Site, agent: str) -> None:
     if output is not None and output != probe_answer(body):
         why = f"{why or 'it ran'}, and nothing of Hooktray answered"
     if why:
-        values = {"problem": why, "reconnect": reconnect_command(site, agent, (entries[0].path,))}
-        found = Finding(cause=Cause.AGENT_NOT_ANSWERING, name=agent, values=values)
-        raise HooktrayError(f"{agent}: {entries[0].path}: {entries[0].event}: {why}", hint=found.remedy)
+        reconnect = reconnect_command(site, agent, (entries[0].path,))
+        hint = found(Cause.AGENT_NOT_ANSWERING, agent, problem=why, reconnect=reconnect).remedy
+        raise HooktrayError(f"{agent}: {entries[0].path}: {entries[0].event}: {why}", hint=hint)
 
 
 def failing_lines(site: Site) -> dict[str, str]:

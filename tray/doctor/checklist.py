@@ -10,9 +10,8 @@ from operator import attrgetter
 import msgspec
 
 from tray.approvals.catalog import HookCatalog
-from tray.doctor import agents, desktop_services, hooks, installation
-from tray.doctor.context import CheckContext, build_context
-from tray.doctor.finding import Cause, Finding, Health
+from tray.doctor import agent_sites, desktop_services, hooks, installation
+from tray.doctor.finding import Cause, CheckContext, Finding, Health, found
 from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError, StoreError
 from tray.execution.process import RUN_VARIABLE
@@ -38,7 +37,7 @@ CHECKS = (
     Check("sources", installation.sources, is_own=True),
     Check("hooks", hooks.check, is_own=True),
     Check("matchers", hooks.check_matchers),
-    Check("agents", agents.check),
+    Check("agents", agent_sites.check),
     Check("calls", installation.calls, is_own=True),
     Check("environment", installation.environment, is_own=True),
     Check("relay", installation.relay),
@@ -72,8 +71,7 @@ def run_checks(
     try:
         stores = open_stores(paths)
     except StoreError as error:
-        values = {"problem": error.message, "remedy": error.hint}
-        yield Finding(cause=Cause.DATABASE_UNREADABLE, name=paths.database.name, values=values)
+        yield found(Cause.DATABASE_UNREADABLE, paths.database.name, problem=error.message, remedy=error.hint)
         return
     try:
         yield from _run(paths, stores, HookCatalog(paths, stores.ledger, stores.copies), tray, static=static)
@@ -85,7 +83,7 @@ def _run(
     paths: Paths, stores: Stores, catalog: HookCatalog, tray: TrayHealth | None, *, static: bool
 ) -> Iterator[Finding]:
     catalog.refresh()
-    context = build_context(paths, stores, catalog, tray, static=static)
+    context = CheckContext(paths=paths, stores=stores, catalog=catalog, tray=tray, static=static)
     for check in CHECKS:
         yield from check.run(context)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from tray.desktop.presence import idle_seconds
 from tray.desktop.wayland_idle import reports_idle
-from tray.doctor.context import CheckContext
-from tray.doctor.finding import Cause, Finding
+from tray.doctor.finding import Cause, CheckContext, Finding, found
 from tray.errors import ConfigError
 from tray.notify.push.message import PIP, is_installed
 from tray.notify.server import call_errors, probe_server
@@ -26,40 +25,35 @@ def host(context: CheckContext) -> Iterator[Finding]:
     if context.tray is None:
         return
     if context.tray.get("icon"):
-        yield Finding(cause=Cause.ICON_OK, name="tray host", values={"icon": context.tray["icon"]})
-        return
-    problem = str(context.tray.get("reason") or "no tray host: nobody shows the icon")
-    yield Finding(cause=Cause.ICON_UNSEEN, name="tray host", values={"problem": problem})
+        yield found(Cause.ICON_OK, "tray host", icon=context.tray["icon"])
+    else:
+        problem = str(context.tray.get("reason") or "no tray host: nobody shows the icon")
+        yield found(Cause.ICON_UNSEEN, "tray host", problem=problem)
 
 
 def notifications(context: CheckContext) -> Iterator[Finding]:
     """The tray's last problem with it, else whether the session's bus has a server now."""
     why = str((context.tray or {}).get("notifications", "")) or (_no_server() if sys.platform == "linux" else "")
     if why:
-        yield Finding(cause=Cause.NOTIFICATIONS_NONE, name="notifications", values={"problem": why})
+        yield found(Cause.NOTIFICATIONS_NONE, "notifications", problem=why)
     else:
-        yield Finding(cause=Cause.NOTIFICATIONS_OK, name="notifications")
+        yield found(Cause.NOTIFICATIONS_OK, "notifications")
 
 
 def sound(context: CheckContext) -> Iterator[Finding]:
-    yield from _sound_pack(context.catalog.settings_in_force.sound_pack)
+    """With the sound pack and its licence; what is wrong with it is a warning of the settings."""
+    with contextlib.suppress(ConfigError):
+        if pack := context.catalog.settings_in_force.sound_pack:
+            yield found(Cause.SOUND_PACK, "sound pack", line=read_pack(pack).line)
     if context.stores.switch.state().muted:
-        yield Finding(cause=Cause.SOUND_MUTED, name="sound")
+        yield found(Cause.SOUND_MUTED, "sound")
         return
     why = str((context.tray or {}).get("sound", "")) or ("" if context.static else sound_problem())
     if why:
         cause = Cause.SOUND_NO_PLAYER if sys.platform == "linux" else Cause.SOUND_NO_DEVICE
-        yield Finding(cause=cause, name="sound", values={"problem": why})
+        yield found(cause, "sound", problem=why)
     else:
-        text = "not tried" if context.static else "a silent sound was played"
-        yield Finding(cause=Cause.SOUND_OK, name="sound", values={"text": text})
-
-
-def _sound_pack(path: str) -> Iterator[Finding]:
-    """What it is and its licence; what is wrong with it is a warning of the settings."""
-    with contextlib.suppress(ConfigError):
-        if path:
-            yield Finding(cause=Cause.SOUND_PACK, name="sound pack", values={"line": read_pack(path).line})
+        yield found(Cause.SOUND_OK, "sound", text="not tried" if context.static else "a silent sound was played")
 
 
 def push(context: CheckContext) -> Iterator[Finding]:
@@ -68,25 +62,22 @@ def push(context: CheckContext) -> Iterator[Finding]:
     if not targets:
         return
     if not is_installed():
-        yield Finding(cause=Cause.PUSH_LACKS, name="push", values={"command": PIP})
+        yield found(Cause.PUSH_LACKS, "push", command=PIP)
     elif why := str((context.tray or {}).get("push", "")):
-        yield Finding(cause=Cause.PUSH_FAILED, name="push", values={"problem": why})
-    elif any(one.when == "away" for one in targets) and not _is_idle_known(context.environment):
-        yield Finding(cause=Cause.PUSH_NO_IDLE, name="push")
+        yield found(Cause.PUSH_FAILED, "push", problem=why)
+    elif any(one.when == "away" for one in targets) and not (
+        idle_seconds(context.environment) is not None or reports_idle(context.environment)
+    ):
+        yield found(Cause.PUSH_NO_IDLE, "push")
     else:
         services = ", ".join(dict.fromkeys(push_urls.label(one.url) for one in targets))
-        yield Finding(cause=Cause.PUSH_OK, name="push", values={"services": services})
-
-
-def _is_idle_known(environment: Mapping[str, str]) -> bool:
-    return idle_seconds(environment) is not None or reports_idle(environment)
+        yield found(Cause.PUSH_OK, "push", services=services)
 
 
 def background(context: CheckContext) -> Iterator[Finding]:
     """Children that hooks left running."""
     for group, seconds in (context.tray or {}).get("background", ()):
-        values = {"seconds": float(seconds), "group": group}
-        yield Finding(cause=Cause.BACKGROUND_CHILDREN, name=f"process group {group}", values=values)
+        yield found(Cause.BACKGROUND_CHILDREN, f"process group {group}", seconds=float(seconds), group=group)
 
 
 def _no_server() -> str:

@@ -18,7 +18,7 @@ from tray.agents.agent import Connector
 from tray.agents.connection import EntryContent, Site
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
-from tray.doctor.finding import Cause, Finding
+from tray.doctor.finding import Cause, Finding, found
 from tray.edit.backups import Backup
 from tray.edit.file_changes import read_state
 from tray.errors import PACKAGE_ERRORS, HooktrayError
@@ -33,18 +33,16 @@ Recorded = tuple[tuple[Backup, tuple[EntryContent, ...]], ...]
 def recorded_entries(site: Site, agent: str) -> Recorded:
     """What `connect` wrote for this agent and Hooktray has not removed: each file with our entries in it."""
     connector = connectors()[agent]
-    found = ((backup, _written(connector, backup)) for backup in site.backups.of_agent(agent))
-    return tuple((backup, written) for backup, written in found if written)
+    places = ((backup, _written(connector, backup)) for backup in site.backups.of_agent(agent))
+    return tuple((backup, written) for backup, written in places if written)
 
 
 def changed_entries(site: Site, agent: str, recorded: Recorded | None = None) -> tuple[Finding, ...]:
     """How our entries differ from what `connect` wrote for this agent; empty when they do not, or there are none."""
     connector = connectors()[agent]
     recorded = recorded_entries(site, agent) if recorded is None else recorded
-    found: list[Finding] = []
-    for backup, written in recorded:
-        found += _file_findings(site, connector, agent, backup, written)
-    return tuple(found) or tuple(_switched_off(site, agent, recorded)) or tuple(_wanted(site, agent, recorded))
+    changes = [one for place in recorded for one in _file_findings(site, connector, agent, *place)]
+    return tuple(changes) or tuple(_switched_off(site, agent, recorded)) or tuple(_wanted(site, agent, recorded))
 
 
 def watched_files(site: Site, agent: str, recorded: Recorded) -> tuple[Path, ...]:
@@ -86,29 +84,28 @@ def _file_findings(
         state = read_state(path)
         entries = connector.contents(path, state)
     except HooktrayError as error:
-        yield Finding(cause=Cause.ENTRY_UNREADABLE, name=agent, values={**values, "problem": error.message})
+        yield found(Cause.ENTRY_UNREADABLE, agent, **values, problem=error.message)
         return
+    affected = tuple(one.event for one in written)
     if state is None:
         if _is_place_there(backup):
-            affected = tuple(one.event for one in written)
-            yield Finding(cause=Cause.ENTRY_FILE_GONE, name=agent, values={**values, "affected": affected})
+            yield found(Cause.ENTRY_FILE_GONE, agent, **values, affected=affected)
         return
     changes: dict[tuple[Cause, str], list[str]] = {}
     for one in written:
         if change := _change(one, [entry for entry in entries if entry.event == one.event]):
             changes.setdefault(change, []).append(one.event)
     for (cause, what), events in changes.items():
-        details = {"events": _names(events), "what": what, "affected": tuple(events)}
-        yield Finding(cause=cause, name=agent, values={**values, **details})
+        yield found(cause, agent, **values, events=_names(events), what=what, affected=tuple(events))
     gone = next((program for program in _programs(site, written) if not Path(program).exists()), "")
     if gone and not changes:
-        details = {"program": gone, "affected": tuple(one.event for one in written)}
-        yield Finding(cause=Cause.ENTRY_RELAY_GONE, name=agent, values={**values, **details})
+        yield found(Cause.ENTRY_RELAY_GONE, agent, **values, program=gone, affected=affected)
 
 
 def _programs(site: Site, written: Iterable[EntryContent]) -> tuple[str, ...]:
     """What our entries start, but for the relay at its own place, which the tray puts back by itself."""
-    files = dict.fromkeys(file for one in written for file in _required_files(one))
+    parsed = filter(None, map(_parsed, written))
+    files = dict.fromkeys(file for one in parsed for file in one.required_files)
     return tuple(file for file in files if Path(file).is_absolute() and file != str(site.paths.relay))
 
 
@@ -130,11 +127,6 @@ def _target(entry: EntryContent) -> tuple[object, ...]:
     """The relay that it starts, and the folder that this leads to."""
     parsed = _parsed(entry)
     return (parsed.state_folder, parsed.required_files) if parsed else ()
-
-
-def _required_files(entry: EntryContent) -> Sequence[str]:
-    parsed = _parsed(entry)
-    return parsed.required_files if parsed else ()
 
 
 def _parsed(entry: EntryContent) -> relay_command.RelayCommand | None:
@@ -163,7 +155,7 @@ def _is_place_there(backup: Backup) -> bool:
 def _switched_off(site: Site, agent: str, recorded: Recorded) -> Iterator[Finding]:
     for backup, _ in recorded:
         if reason := switch_reason(_site_of(site, backup.path), agent):
-            yield Finding(cause=Cause.ENTRY_SWITCHED_OFF, name=agent, values={"remedy": reason})
+            yield found(Cause.ENTRY_SWITCHED_OFF, agent, remedy=reason)
             return
 
 
@@ -180,9 +172,10 @@ def _wanted(site: Site, agent: str, recorded: Recorded) -> Iterator[Finding]:
         return
     if wanted := missing_events(site, agent, present):
         files = tuple(str(backup.path) for backup, _ in recorded)
-        command = reconnect_command(site, agent, files)
-        values = {"file": files[0], "events": _names(wanted), "affected": wanted, "reconnect": command}
-        yield Finding(cause=Cause.ENTRY_WANTED, name=agent, values=values)
+        reconnect = reconnect_command(site, agent, files)
+        yield found(
+            Cause.ENTRY_WANTED, agent, file=files[0], events=_names(wanted), affected=wanted, reconnect=reconnect
+        )
 
 
 def switch_reason(site: Site, agent: str) -> str:

@@ -1,14 +1,22 @@
-"""What a check found: a cause with its values. One table has each cause's severity, words and remedy."""
+"""What checks look at, and what they find: a cause with its values.
+
+One table has each cause's severity, words and remedy.
+"""
 
 from __future__ import annotations
 
 import enum
+import os
 from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from tray.approvals.catalog import HookCatalog
 from tray.approvals.remedies import LLM_REMEDY
+from tray.engine.stores import Stores
+from tray.ipc.health import TrayHealth
 from tray.language import phrase, say
+from tray.paths import Paths
 
 
 class Health(enum.StrEnum):
@@ -294,6 +302,24 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     def _text(self, text: str) -> str:
         return say(text).format(**self.values) if text else ""
+
+
+def found(cause: Cause, name: str, **values: object) -> Finding:
+    return Finding(cause=cause, name=name, values=values)
+
+
+class CheckContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What checks look at. `tray` is what the running tray reports; None when none runs.
+
+    `static`: start nothing of the user's.
+    """
+
+    paths: Paths
+    stores: Stores
+    catalog: HookCatalog
+    tray: TrayHealth | None = None
+    static: bool = False
+    environment: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(os.environ))
 
 
 def failing_names(results: Iterable[Finding]) -> frozenset[str]:

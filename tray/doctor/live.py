@@ -10,8 +10,7 @@ from pathlib import Path
 from tray.approvals.catalog import HookCatalog, HookState
 from tray.desktop.icon import Icon
 from tray.doctor.checklist import own_findings, render, run_checks
-from tray.doctor.context import CheckContext, build_context
-from tray.doctor.finding import Finding
+from tray.doctor.finding import CheckContext, Finding
 from tray.doctor.hooks import broken_hooks
 from tray.engine.stores import Stores
 from tray.execution.command import BackgroundProcesses
@@ -75,7 +74,7 @@ class LiveDoctor:
         return path
 
     def _context(self, *, static: bool = True) -> CheckContext:
-        return build_context(self._paths, self._stores, self._catalog, None, static=static)
+        return CheckContext(paths=self._paths, stores=self._stores, catalog=self._catalog, static=static)
 
 
 class _Examination:

@@ -21,7 +21,7 @@ from tray.agents.packages import entry_points
 from tray.approvals.catalog import HookCatalog
 from tray.doctor.agent_sites import UnsupportedRow, hooks_in_question, site, unsupported_agents
 from tray.doctor.agent_status import AgentRow, agent_statuses
-from tray.doctor.context import build_context
+from tray.doctor.finding import CheckContext
 from tray.doctor.hook_list import ConfigurationRow, configuration_row, list_report
 from tray.doctor.hooks import broken_hooks
 from tray.doctor.state_incident import loss_notice
@@ -202,7 +202,7 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
     silent = tuple(dict.fromkeys(one.silence for one in agents if one.silence))
     problems = (catalog.configuration.problem, loss, failing, *silent, *catalog.configuration.warnings)
     ran = unjudged_calls.lately(stores.journal)
-    broken = broken_hooks(build_context(place.paths, stores, catalog, None, static=True))
+    broken = broken_hooks(CheckContext(paths=place.paths, stores=stores, catalog=catalog, static=True))
     row: StatusRow = {
         "enabled": state.enabled,
         "paused_until": paused,
