@@ -49,32 +49,27 @@ class SourceHooks(msgspec.Struct, frozen=True, kw_only=True):
     watched: tuple[str, ...] = ()
 
 
-class SourceReader:
+def joined(parts: Sequence[SourceHooks]) -> SourceHooks:
+    return SourceHooks(
+        hooks=tuple(hook for part in parts for hook in part.hooks),
+        warnings=tuple(warning for part in parts for warning in part.warnings),
+        watched=tuple(dict.fromkeys(path for part in parts for path in part.watched)),
+    )
+
+
+class SourceReader(msgspec.Struct):
     """One declaring file while it is read. A malformed entry yields a warning with its place; the others are read."""
 
-    def __init__(
-        self,
-        document: Document,
-        events: AgentEvents,
-        *,
-        agents: Sequence[str] = (),
-        project: str = "",
-        inactive: str = "",
-        plugin: Path | None = None,
-        skill: Sequence[str] = (),
-        subagent: str = "",
-    ) -> None:
-        self.document = document
-        self.agent = events.agent
-        self._events = events
-        self.plugin = plugin  # the folder of the plugin that the file belongs to
-        self.subagent = subagent
-        self._skill = tuple(skill)
-        self._agents = tuple(agents)
-        self._project = project
-        self._inactive = inactive
-        self._hooks: list[Hook] = []
-        self._warnings: list[str] = []
+    document: Document
+    events: AgentEvents
+    agents: Sequence[str] = ()
+    project: str = ""
+    inactive: str = ""
+    plugin: Path | None = None  # the folder of the plugin that the file belongs to
+    skill: Sequence[str] = ()
+    subagent: str = ""
+    hooks: list[Hook] = []
+    warnings: list[str] = []
 
     @property
     def path(self) -> Path:
@@ -86,21 +81,32 @@ class SourceReader:
         try:
             yield
         except ConfigError as error:
-            self._warnings.append(str(error))
+            self.warnings.append(str(error))
+
+    def error(self, at: KeyPath, what: str, hint: str) -> ConfigError:
+        return invalid_value(self.document, at, what, hint)
 
     def warn(self, at: KeyPath, what: str, hint: str) -> None:
-        self._warnings.append(str(invalid_value(self.document, at, what, hint)))
+        self.warnings.append(str(self.error(at, what, hint)))
 
     def match(self, at: KeyPath, event: str, *, tool: str = "", pattern: str = "", condition: str = "") -> Match:
         """Any agent's event of the same kind; one that no other agent can have stays with its own."""
-        spec = self._events.spec(event)
+        spec, agent = self.events.spec(event), self.events.agent
         if spec is None:
-            raise invalid_value(self.document, at, f"unknown event `{event}`", suggest(event, self._events.names))
-        common: dict[str, Any] = {"tool": tool, "pattern": pattern, "format": self.agent, "native": event}
-        common |= {"project": self._project, "condition": condition, "skill": self._skill, "subagent": self.subagent}
-        if spec.kind is EventKind.OTHER:
-            return Match(event=event, agents=(self.agent,), **common)
-        return Match(event=spec.kind.value, agents=self._agents, **common)
+            raise self.error(at, f"unknown event `{event}`", suggest(event, self.events.names))
+        is_other = spec.kind is EventKind.OTHER
+        return Match(
+            event=event if is_other else spec.kind.value,
+            agents=(agent,) if is_other else tuple(self.agents),
+            tool=tool,
+            pattern=pattern,
+            format=agent,
+            native=event,
+            project=self.project,
+            skill=tuple(self.skill),
+            subagent=self.subagent,
+            condition=condition,
+        )
 
     def add(
         self,
@@ -117,43 +123,36 @@ class SourceReader:
         status_message: str = "",
         inactive: str = "",
     ) -> None:
-        mark = self.document.marks.get(at)
-        source = Source(
-            kind=self.agent,
-            path=self.document.path,
-            line=mark.line if mark else 0,
-            text=self.document.excerpt(at),
-        )
-        self._hooks.append(
+        self.hooks.append(
             Hook(
                 name=(name or default_name(match, action))[:NAME_LIMIT],
-                source=source,
+                source=source(self.document, at, self.events.agent),
                 match=match,
                 action=action,
-                dialect=self.agent,
+                dialect=self.events.agent,
                 timeout=timeout,
                 failure=failure,
                 env=tuple(env),
                 once=once,
                 async_mode=async_mode,
                 status=status_message,
-                agent_switch=bool(self._inactive),
-                inactive=OWN_RELAY if _is_relay(action) else self._inactive or inactive,
+                agent_switch=bool(self.inactive),
+                inactive=OWN_RELAY if _is_relay(action) else self.inactive or inactive,
             )
         )
 
     def result(self, *watched: Path) -> SourceHooks:
         paths = tuple(str(path) for path in (self.path, *watched))
-        return SourceHooks(hooks=tuple(unique_names(self._hooks)), warnings=tuple(self._warnings), watched=paths)
+        return SourceHooks(hooks=tuple(unique_names(self.hooks)), warnings=tuple(self.warnings), watched=paths)
 
     def mapping(self, at: KeyPath, value: Any, hint: str) -> Mapping[str, Any]:
         if not isinstance(value, dict):
-            raise invalid_value(self.document, at, "expected keys and values", hint)
+            raise self.error(at, "expected keys and values", hint)
         return value
 
     def items(self, at: KeyPath, value: Any, hint: str) -> list[Any]:
         if not isinstance(value, list):
-            raise invalid_value(self.document, at, "expected a list", hint)
+            raise self.error(at, "expected a list", hint)
         return value
 
     def text(self, at: KeyPath, fields: Mapping[str, Any], key: str) -> str:
@@ -162,26 +161,26 @@ class SourceReader:
         if value is None:
             return ""
         if not isinstance(value, str):
-            raise invalid_value(self.document, (*at, key), "expected text", "put it in quotes")
+            raise self.error((*at, key), "expected text", "put it in quotes")
         return value
 
     def command(self, at: KeyPath, fields: Mapping[str, Any], key: str = "command") -> str:
         line = self.text(at, fields, key)
         if not line.strip():
-            raise invalid_value(self.document, at, "a command hook needs a command", f"add `{key}`")
+            raise self.error(at, "a command hook needs a command", f"add `{key}`")
         return line
 
     def texts(self, at: KeyPath, fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
         """The list of texts under `key`; empty when it is not there."""
         value = fields.get(key) or []
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise invalid_value(self.document, (*at, key), "expected a list of texts", "put each of them in quotes")
+            raise self.error((*at, key), "expected a list of texts", "put each of them in quotes")
         return tuple(value)
 
     def flag(self, at: KeyPath, fields: Mapping[str, Any], key: str) -> bool:
         value = fields.get(key, False)
         if not isinstance(value, bool):
-            raise invalid_value(self.document, (*at, key), "expected true or false", "write `true`, or leave it out")
+            raise self.error((*at, key), "expected true or false", "write `true`, or leave it out")
         return value
 
     def number(self, at: KeyPath, fields: Mapping[str, Any], key: str) -> float | None:
@@ -190,19 +189,28 @@ class SourceReader:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-            raise invalid_value(
-                self.document, (*at, key), "expected a number above 0", "write a number, or leave it out"
-            )
+            raise self.error((*at, key), "expected a number above 0", "write a number, or leave it out")
         return float(value)
+
+    def timeout(self, at: KeyPath, fields: Mapping[str, Any], *, default: float, limit: float, unit: str) -> float:
+        """The number under `timeout` in this unit, cut to the limit with a warning."""
+        given = self.number(at, fields, "timeout") or default
+        if given > limit:
+            self.warn((*at, "timeout"), f"{given:g} {unit} is cut to {limit:g}", f"write at most {limit:g}")
+        return min(given, limit)
 
     def words(self, at: KeyPath, line: str) -> list[str]:
         """The words of a command line that no shell reads."""
         try:
             return shlex.split(line)
         except ValueError as error:
-            raise invalid_value(
-                self.document, at, f"cannot be split into words: {error}", "close the quotes"
-            ) from None
+            raise self.error(at, f"cannot be split into words: {error}", "close the quotes") from None
+
+
+def source(document: Document, at: KeyPath, kind: str) -> Source:
+    """The place of the entry `at`, which is in the format of this kind."""
+    mark = document.marks.get(at)
+    return Source(kind=kind, path=document.path, line=mark.line if mark else 0, text=document.excerpt(at))
 
 
 def _is_relay(action: Action) -> bool:
@@ -289,18 +297,14 @@ def pattern_problem(pattern: str, *, script: bool) -> str:
 
 def unreadable_source(path: Path, error: Exception) -> SourceHooks:
     """A source that cannot be read at all."""
-    text = str(
-        error if isinstance(error, ConfigError) else ConfigError(f"{path}: {read_error(error)}", hint=_hint(error))
-    )
     missing = getattr(error, "filename", None)
     places = (missing, str(Path(missing).parent)) if isinstance(missing, str) else ()
-    return SourceHooks(warnings=(text,), watched=tuple(dict.fromkeys((str(path), *places))))
+    if not isinstance(error, ConfigError):
+        hint = "put it there, or correct what names it" if isinstance(error, FileNotFoundError) else READABLE_HINT
+        error = ConfigError(f"{path}: {read_error(error)}", hint=hint)
+    return SourceHooks(warnings=(str(error),), watched=tuple(dict.fromkeys((str(path), *places))))
 
 
 def read_error(error: Exception) -> str:
     """The message about a file, without its path."""
     return f"cannot be read: {(error.strerror if isinstance(error, OSError) else '') or error}"
-
-
-def _hint(error: Exception) -> str:
-    return "put it there, or correct what names it" if isinstance(error, FileNotFoundError) else READABLE_HINT

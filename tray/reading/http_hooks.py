@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tray.addresses import Endpoint, endpoint, local_problem
+from tray.addresses import endpoint, local_problem
 from tray.model.hook import Http
 from tray.settings import invalid_value
 from tray.strict.document import Document
@@ -32,23 +32,17 @@ def http_action(
     allow_local: Sequence[Any] = (),
 ) -> Http:
     """The action of one entry, checked; `local_url_problem` judges a local URL. Raises ConfigError."""
-    end = parse_url(document, (*at, "url"), url)
+    try:
+        end = endpoint(url)
+    except ValueError as error:
+        hint = "write it like `url: https://guard.example.com/hook`"
+        raise invalid_value(document, (*at, "url"), str(error), hint) from None
     for index, address in enumerate(allow_local):
         if not isinstance(address, str) or not HOST_PORT.fullmatch(address):
-            what = f"expected host:port, got `{address}`"
-            raise invalid_value(
-                document, (*at, "allow_local", index), what, f'write `allow_local: ["{end.host_port}"]`'
-            )
+            what, hint = f"expected host:port, got `{address}`", f'write `allow_local: ["{end.host_port}"]`'
+            raise invalid_value(document, (*at, "allow_local", index), what, hint)
     sent = tuple(_header(document, (*at, "headers"), name, value) for name, value in (headers or {}).items())
     return Http(url=url, headers=sent, allow_local=tuple(address.lower() for address in allow_local))
-
-
-def parse_url(document: Document, at: KeyPath, url: str) -> Endpoint:
-    """Where the URL leads, if it is one that may be asked at all."""
-    try:
-        return endpoint(url)
-    except ValueError as error:
-        raise invalid_value(document, at, str(error), "write it like `url: https://guard.example.com/hook`") from None
 
 
 def local_url_problem(action: Http) -> str:

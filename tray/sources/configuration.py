@@ -73,9 +73,8 @@ def _check_agents(document: Document, settings: Settings) -> None:
     for index, agent in enumerate(settings.ask_on_desktop.agents):
         if agent not in AGENTS:
             place = ("ask_on_desktop", "agents", index)
-            raise invalid_value(
-                document, place, f"expected one of {', '.join(AGENTS)}, got `{agent}`", suggest(agent, AGENTS)
-            )
+            what = f"expected one of {', '.join(AGENTS)}, got `{agent}`"
+            raise invalid_value(document, place, what, suggest(agent, AGENTS))
 
 
 def load(paths: Paths) -> Configuration:

@@ -10,11 +10,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from tray.agents import relay_command
-from tray.agents.agent import Agent, HookReader
+from tray.agents.agent import Agent
 from tray.agents.registry import AGENTS, CANONICAL, hook_rules
 from tray.errors import PACKAGE_ERRORS, ConfigError
 from tray.model.hook import Command, Hook
-from tray.reading.entries import OWN_RELAY, READABLE_HINT, SourceHooks, read_error, unreadable_source
+from tray.reading.entries import OWN_RELAY, READABLE_HINT, SourceHooks, joined, read_error, unreadable_source
 from tray.settings import invalid_value, unknown_key
 from tray.strict.document import Document, suggest
 
@@ -30,12 +30,9 @@ def formats(agents: Mapping[str, Agent] = AGENTS) -> list[str]:
 def read(document: Document, environment: Mapping[str, str]) -> SourceHooks:
     """What all named sources yield. What is wrong in `sources:` itself is a ConfigError; in a source, a warning."""
     entries = document.value.get("sources") if isinstance(document.value, dict) else None
-    sources = [_read(document, index, entry, environment) for index, entry in enumerate(entries or [])]
-    return SourceHooks(
-        hooks=_deduplicated(hook for source in sources for hook in source.hooks if not _is_own_entry(hook)),
-        warnings=tuple(dict.fromkeys(warning for source in sources for warning in source.warnings)),
-        watched=tuple(dict.fromkeys(path for source in sources for path in source.watched)),
-    )
+    found = joined([_read(document, index, entry, environment) for index, entry in enumerate(entries or [])])
+    hooks = _deduplicated(hook for hook in found.hooks if not _is_own_entry(hook))
+    return replace(found, hooks=hooks, warnings=tuple(dict.fromkeys(found.warnings)))
 
 
 def _read(document: Document, index: int, entry: Mapping[str, Any], environment: Mapping[str, str]) -> SourceHooks:
@@ -55,8 +52,10 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
     agents = _agents(document, (*at, "agent"), entry.get("agent", []))
     folder = Path(document.path).absolute().parent
     path = folder / Path(location).expanduser()
+    find_reader = AGENTS[kinds[0]].reader
+    assert find_reader  # `formats` lists no other
     try:
-        reader = _reader(kinds[0])
+        reader = find_reader()
         try:
             return reader.read(path, agents, environment)
         except OSError as error:
@@ -67,21 +66,14 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
         return unreadable_source(path, AGENTS.failure(kinds[0], "reader", error))
 
 
-def _reader(agent: str) -> HookReader:
-    reader = AGENTS[agent].reader
-    assert reader  # `formats` lists no other
-    return reader()
-
-
 def _unreadable(document: Document, at: tuple[Any, ...], path: Path, error: OSError, expected: str) -> SourceHooks:
     """The warning names the line of `sources:`, the only one that can be corrected. `expected` is what to name."""
-    what = f"{path}: {read_error(error)}"
+    what, hint = read_error(error), expected if isinstance(error, KIND_ERRORS) else READABLE_HINT
     if not os.path.exists(path):  # noqa: PTH110 - a folder above it may be closed to us
-        warning = invalid_value(document, at, what, "correct this path, or put there what it names")
+        hint = "correct this path, or put there what it names"
     elif os.path.isdir(path) and isinstance(error, FileNotFoundError):  # noqa: PTH112
-        warning = invalid_value(document, at, f"{path}: nothing of this format is in this folder", expected)
-    else:
-        warning = invalid_value(document, at, what, expected if isinstance(error, KIND_ERRORS) else READABLE_HINT)
+        what, hint = "nothing of this format is in this folder", expected
+    warning = invalid_value(document, at, f"{path}: {what}", hint)
     return replace(unreadable_source(path, error), warnings=(str(warning),))
 
 

@@ -18,8 +18,8 @@ from tray.agents.registry import AGENTS, BUILT_IN, OWN_FORMAT
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
-from tray.model.hook import DEFAULT_TIMEOUT, Action, Command, Failure, Hook, Http, Match, Prompt, Rule, Source
-from tray.reading.entries import pattern_problem, script_name, unique_names
+from tray.model.hook import DEFAULT_TIMEOUT, OWN_SOURCE, Action, Command, Failure, Hook, Http, Match, Prompt, Rule
+from tray.reading.entries import pattern_problem, script_name, source, unique_names
 from tray.reading.http_hooks import http_action, local_url_problem
 from tray.settings import convert, invalid_value, ready_for_threads
 from tray.strict.document import Document, suggest
@@ -84,13 +84,12 @@ def _hook(document: Document, index: int, value: Any, background_seconds: float)
         value = {**value, "background_seconds": background_seconds}
     entry = convert(document, at, value, HookEntry)
     if entry.dialect not in AGENTS:
-        raise invalid_value(
-            document, (*at, "dialect"), f"unknown dialect `{entry.dialect}`", suggest(entry.dialect, AGENTS)
-        )
+        what = f"unknown dialect `{entry.dialect}`"
+        raise invalid_value(document, (*at, "dialect"), what, suggest(entry.dialect, AGENTS))
     action = _action(document, at, entry)
     return Hook(
         name=entry.name or _name(entry, action),
-        source=Source(kind="hooktray", path=document.path, line=_line(document, at), text=document.excerpt(at)),
+        source=source(document, at, OWN_SOURCE),
         match=_match(document, at, entry),
         action=action,
         dialect=entry.dialect,
@@ -165,18 +164,16 @@ def _action(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Action
             raise invalid_value(document, at, "a rule needs a decision", "add `decision: deny`, `ask` or `allow`")
         return Rule(verdict=VERDICTS[entry.decision], reason=entry.reason)
     if not entry.command.strip():
-        raise invalid_value(
-            document, at, "a command hook needs a command", "add `command: ./guard.py`, or `type: rule`"
-        )
+        hint = "add `command: ./guard.py`, or `type: rule`"
+        raise invalid_value(document, at, "a command hook needs a command", hint)
     try:
         first = shlex.split(entry.command)[0]
     except ValueError as error:
-        raise invalid_value(
-            document, (*at, "command"), f"cannot be split into words: {error}", "close the quotes"
-        ) from None
+        what = f"cannot be split into words: {error}"
+        raise invalid_value(document, (*at, "command"), what, "close the quotes") from None
     folder = str(Path(document.path).absolute().parent)
-    bare = "/" not in first and "\\" not in first
-    return Command(line=entry.command, folder=folder, interpreter=(shutil.which(first) or "") if bare else "")
+    program = "" if "/" in first or "\\" in first else shutil.which(first) or ""
+    return Command(line=entry.command, folder=folder, interpreter=program)
 
 
 def _http(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Http:
@@ -193,8 +190,3 @@ def _name(entry: HookEntry, action: Action) -> str:
     if isinstance(action, Http):
         return endpoint(action.url).host
     return script_name(entry.command)
-
-
-def _line(document: Document, at: tuple[Any, ...]) -> int:
-    mark = document.marks.get(at)
-    return mark.line if mark else 0

@@ -41,14 +41,15 @@ class _Author(msgspec.Struct, frozen=True):
     name: str = ""
 
 
-class _Sound(msgspec.Struct, frozen=True):
+class PackSound(msgspec.Struct, frozen=True):
+    """One sound of a pack, as its manifest has it."""
+
     file: str
-    label: str = ""
     sha256: str = ""
 
 
 class _Category(msgspec.Struct, frozen=True):
-    sounds: list[_Sound] = []
+    sounds: tuple[PackSound, ...] = ()
 
 
 @ready_for_threads
@@ -61,13 +62,6 @@ class _Manifest(msgspec.Struct, frozen=True):
     license: str = ""
     author: _Author = _Author()
     category_aliases: dict[str, str] = {}
-
-
-class PackSound(msgspec.Struct, frozen=True):
-    """One sound of a pack, as its manifest has it."""
-
-    file: str
-    sha256: str
 
 
 class SoundPack(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +87,7 @@ def read_pack(path: str) -> SoundPack:
     if not named.is_absolute():
         raise ConfigError(f"{sanitise(path, 80)}: not a whole path", hint="write it from / or ~ on")
     file = named if named.name == MANIFEST else named / MANIFEST
-    manifest = _parse(file, _manifest_text(file))
+    manifest = _manifest(file)
     if not re.fullmatch(r"1(?:\.\d+)*", manifest.cesp_version):
         version = sanitise(manifest.cesp_version, 20)
         raise ConfigError(f"{file}: cesp_version: {version} is not known", hint="use a pack of version 1")
@@ -142,11 +136,6 @@ def load(pack: SoundPack, sound: PackSound) -> bytes:
     return content
 
 
-def _manifest_text(file: Path) -> bytes:
-    hint = f"`sound_pack` is a folder with an `{MANIFEST}`, or that file"
-    return _content(file, file.parent, MANIFEST_LIMIT, str(file), hint)
-
-
 def _content(path: Path, folder: Path, limit: int, shown: str, hint: str) -> bytes:
     """Of a regular file in the folder itself: never of a device, a pipe, or what a link leads to outside."""
     try:
@@ -164,7 +153,9 @@ def _content(path: Path, folder: Path, limit: int, shown: str, hint: str) -> byt
         raise ConfigError(f"{shown}: cannot be read: {why}", hint=hint) from error
 
 
-def _parse(file: Path, text: bytes) -> _Manifest:
+def _manifest(file: Path) -> _Manifest:
+    hint = f"`sound_pack` is a folder with an `{MANIFEST}`, or that file"
+    text = _content(file, file.parent, MANIFEST_LIMIT, str(file), hint)
     try:
         return msgspec.json.decode(text, type=_Manifest)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
@@ -178,4 +169,4 @@ def _by_category(manifest: _Manifest) -> Mapping[str, tuple[PackSound, ...]]:
     for alias, name in manifest.category_aliases.items():
         if alias in found:
             found.setdefault(name, found[alias])
-    return {name: tuple(PackSound(one.file, one.sha256) for one in sounds) for name, sounds in found.items()}
+    return found

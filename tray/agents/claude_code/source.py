@@ -10,11 +10,11 @@ from typing import Any
 from tray.agents.claude_code import frontmatter, settings_hooks
 from tray.agents.claude_code.events import AGENT
 from tray.agents.claude_code.settings_hooks import READER
-from tray.agents.claude_shape.settings_hooks import SIZE, merged
+from tray.agents.claude_shape.settings_hooks import SIZE
 from tray.agents.protocol import agent_events
 from tray.errors import ConfigError
 from tray.files import user_file
-from tray.reading.entries import SourceHooks, SourceReader, unreadable_source
+from tray.reading.entries import SourceHooks, SourceReader, joined, unreadable_source
 from tray.settings import invalid_value
 from tray.strict.document import Document
 from tray.strict.json_reader import load_json
@@ -40,7 +40,7 @@ def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> S
     if path.parent.name != ".claude" or not path.name.startswith("settings"):
         return settings
     inactive = settings_hooks.disabled_reason(path)
-    return merged([settings, *_frontmatter_hooks(path.parent, agents, inactive=inactive)])
+    return joined([settings, *_frontmatter_hooks(path.parent, agents, inactive=inactive)])
 
 
 def _skill(path: Path, agents: Sequence[str]) -> SourceHooks:
@@ -58,7 +58,7 @@ def _plugin(root: Path, agents: Sequence[str]) -> SourceHooks:
     if manifest.is_file():
         with _problem_as_warning(manifest, parts):
             parts.append(_manifest(manifest, root, agents))
-    return merged([*parts, *_frontmatter_hooks(root, agents, plugin=root)])
+    return joined([*parts, *_frontmatter_hooks(root, agents, plugin=root)])
 
 
 def _manifest(path: Path, root: Path, agents: Sequence[str]) -> SourceHooks:
@@ -80,7 +80,7 @@ def _manifest(path: Path, root: Path, agents: Sequence[str]) -> SourceHooks:
                 READER.read_mapping(reader, at, value)
             elif value is not None:
                 READER.read_events(reader, at, value)
-    return merged([reader.result(), *files])
+    return joined([reader.result(), *files])
 
 
 def _within(document: Document, at: tuple[Any, ...], root: Path, relative: str) -> Path:

@@ -242,11 +242,3 @@ def program_of(line: str) -> str:
     """The path of the program that a line without a shell starts; "" if it names a path itself, or is not found."""
     first = shlex.split(line)[0]
     return "" if "/" in first or "\\" in first else shutil.which(first) or ""
-
-
-def merged(parts: Sequence[SourceHooks]) -> SourceHooks:
-    return SourceHooks(
-        hooks=tuple(hook for part in parts for hook in part.hooks),
-        warnings=tuple(warning for part in parts for warning in part.warnings),
-        watched=tuple(dict.fromkeys(path for part in parts for path in part.watched)),
-    )

@@ -13,7 +13,7 @@ from tray.agents.protocol import agent_events
 from tray.edit.file_changes import read_state
 from tray.files import file_head
 from tray.model.hook import Command
-from tray.reading.entries import SourceHooks, SourceReader
+from tray.reading.entries import SourceHooks, SourceReader, joined
 from tray.strict.document import Document
 
 EXPECTED = f"name a folder that holds {', '.join(EVENTS)}"
@@ -31,12 +31,7 @@ STARTERS: Mapping[str, tuple[str, ...]] = {
 def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
     """The hooks of one folder. Raises OSError when it cannot be looked into."""
     files = sorted(os.listdir(path))  # noqa: PTH208 - names are all we want
-    hooks = [_hook(path / name, agents) for name in files]
-    return SourceHooks(
-        hooks=tuple(hook for found in hooks for hook in found.hooks),
-        warnings=tuple(warning for found in hooks for warning in found.warnings),
-        watched=(str(path), *(each for found in hooks for each in found.watched)),
-    )
+    return joined([SourceHooks(watched=(str(path),)), *(_hook(path / name, agents) for name in files)])
 
 
 def _hook(path: Path, agents: Sequence[str]) -> SourceHooks:

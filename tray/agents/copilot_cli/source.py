@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.claude_shape.settings import SettingsFile
-from tray.agents.claude_shape.settings_hooks import ANY_TOOL, ShapedReader, merged, program_of
+from tray.agents.claude_shape.settings_hooks import ANY_TOOL, ShapedReader, program_of
 from tray.agents.claude_shape.shape import ClaudeShape
 from tray.agents.copilot_cli.events import AGENT, EVENTS, NAMES
 from tray.errors import ConfigError
 from tray.model.hook import Action, Command, Failure
-from tray.reading.entries import KeyPath, SourceHooks, SourceReader, unreadable_source
+from tray.reading.entries import KeyPath, SourceHooks, SourceReader, joined, unreadable_source
 
 FILE = SettingsFile(
     folder=".copilot",
@@ -57,7 +57,7 @@ class CopilotReader(ShapedReader):
                 parts.append(super().read(file, agents, environment))
             except (OSError, ConfigError) as error:
                 parts.append(unreadable_source(file, error))
-        return merged(parts)
+        return joined(parts)
 
     def project(self, path: Path) -> str:
         folder = next((one for one in path.parents if one.name == ".github"), None)

@@ -16,7 +16,6 @@ from tray.agents.protocol import agent_events
 from tray.files import user_file
 from tray.model.hook import Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
-from tray.settings import invalid_value
 from tray.strict.json_reader import load_json
 
 SIZE = 4 * 1024 * 1024  # bytes of a file
@@ -77,7 +76,7 @@ def _entry(reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, A
 def _handler(reader: SourceReader, event: str, tool: str, at: KeyPath, fields: Mapping[str, Any], off: str) -> None:
     kind = reader.text(at, fields, "type") or "command"
     if kind != "command":
-        raise invalid_value(reader.document, at, f"unknown type `{kind}`", "write `command`")
+        raise reader.error(at, f"unknown type `{kind}`", "write `command`")
     folder = str(reader.path.parent)
     line = reader.command(at, fields)
     action = Command(line=line, folder=folder, interpreter="/bin/sh", shell=True, format=ID)  # noqa: S604 - the format

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tray.agents import relay_command
@@ -15,7 +15,7 @@ from tray.agents.shelley.protocol import AGENT
 from tray.files import file_head
 from tray.model.event import TYPED_KINDS, Capability
 from tray.model.hook import Command, Failure
-from tray.reading.entries import OWN_RELAY, RELAY_COMMAND, SourceHooks, SourceReader
+from tray.reading.entries import OWN_RELAY, RELAY_COMMAND, SourceHooks, SourceReader, joined
 from tray.strict.document import Document
 
 TIMEOUT = 30.0  # seconds, fixed
@@ -29,20 +29,11 @@ SHIM_LINES = 3  # of the executable that `connect` writes
 def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
     """The hooks of one folder. Raises OSError when it cannot be looked into."""
     present = set(os.listdir(path))  # noqa: PTH208 - names are all we want
-    names = [*(name for name in NAMES if name in present), *_slashes(path)]
+    commands = sorted(os.listdir(path / SLASH)) if (path / SLASH).is_dir() else []  # noqa: PTH208
+    names = [name for name in NAMES if name in present]
+    names += [f"{SLASH}/{name}" for name in commands if COMMAND.fullmatch(name)]
     hooks = [_hook(path / name, name, agents) for name in names]
-    watched = (str(path), str(path / SLASH))
-    return SourceHooks(
-        hooks=tuple(hook for found in hooks for hook in found.hooks),
-        warnings=tuple(warning for found in hooks for warning in found.warnings),
-        watched=watched + tuple(path for found in hooks for path in found.watched),
-    )
-
-
-def _slashes(folder: Path) -> Iterator[str]:
-    if (folder / SLASH).is_dir():
-        names = sorted(os.listdir(folder / SLASH))  # noqa: PTH208
-        yield from (f"{SLASH}/{name}" for name in names if COMMAND.fullmatch(name))
+    return joined([SourceHooks(watched=(str(path), str(path / SLASH))), *hooks])
 
 
 def _hook(path: Path, name: str, agents: Sequence[str]) -> SourceHooks:

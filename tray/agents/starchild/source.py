@@ -20,7 +20,6 @@ from tray.files import user_file
 from tray.model.hook import Command, Http
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.reading.http_hooks import http_action, local_url_problem
-from tray.settings import invalid_value
 from tray.strict.yaml_reader import load_yaml
 
 TIMEOUT = 20.0  # seconds
@@ -48,12 +47,14 @@ def parse(
     hint = "write `hooks:` and a list below it"
     with reader.entry():
         fields = reader.mapping((), reader.document.value, hint)
-        entries, workspace = fields.get("hooks") or [], reader.text((), fields, WORKSPACE)
+        entries = fields.get("hooks") or []
+        usual = path.parent.parent if path.parent.name == "config" else path.parent
+        workspace = reader.text((), fields, WORKSPACE) or str(usual)
         for index, entry in enumerate(reader.items(("hooks",), entries, hint)):
             with reader.entry():
                 at = ("hooks", index)
-                entry = reader.mapping(at, entry, "begin each hook with `- event: …`")
-                _hook(reader, at, entry, workspace or str(_workspace(path)), allow=allow)
+                fields = reader.mapping(at, entry, "begin each hook with `- event: …`")
+                _hook(reader, at, fields, workspace, allow=allow)
     return reader.result(path.parent / SWITCH_FILE)
 
 
@@ -67,27 +68,22 @@ def _is_disabled(path: Path) -> bool:
     return isinstance(switch, dict) and switch.get("enabled") is False
 
 
-def _workspace(path: Path) -> Path:
-    return path.parent.parent if path.parent.name == "config" else path.parent
-
-
 def _hook(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], workspace: str, *, allow: bool) -> None:
     event = reader.text(at, fields, "event")
     pattern = reader.text(at, fields, "matcher")
     match = reader.match(at, event, pattern=pattern)
     if problem := pattern_problem(pattern, script=False):
-        raise invalid_value(reader.document, (*at, "matcher"), f"not a pattern: {problem}", "escape signs with `\\`")
+        raise reader.error((*at, "matcher"), f"not a pattern: {problem}", "escape signs with `\\`")
     kind = reader.text(at, fields, "type") or "command"
-    timeout = _timeout(reader, at, fields)
+    timeout = reader.timeout(at, fields, default=TIMEOUT, limit=TIMEOUT_LIMIT, unit="s")
     if kind == "http":
         reader.add(at, match, _http(reader, at, fields, allow=allow), timeout=timeout)
         return
     if kind != "command":
-        raise invalid_value(reader.document, (*at, "type"), f"unknown type `{kind}`", "write `command` or `http`")
+        raise reader.error((*at, "type"), f"unknown type `{kind}`", "write `command` or `http`")
     line = reader.command(at, fields)
     first = reader.words((*at, "command"), line)[0]
-    bare = "/" not in first and "\\" not in first
-    program = (shutil.which(first) or "") if bare else ""
+    program = "" if "/" in first or "\\" in first else shutil.which(first) or ""
     reader.add(at, match, Command(line=line, folder=workspace, interpreter=program), timeout=timeout)
 
 
@@ -97,15 +93,5 @@ def _http(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], *, allow
     if allow:
         return replace(action, allow_local=(endpoint(action.url).host_port,))
     if why := local_url_problem(action):
-        hint = f"if that is meant, start the tray with {LOCAL_VARIABLE}=1"
-        raise invalid_value(reader.document, (*at, "url"), why, hint)
+        raise reader.error((*at, "url"), why, f"if that is meant, start the tray with {LOCAL_VARIABLE}=1")
     return action
-
-
-def _timeout(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> float:
-    seconds = reader.number(at, fields, "timeout") or TIMEOUT
-    if seconds > TIMEOUT_LIMIT:
-        reader.warn(
-            (*at, "timeout"), f"{seconds:g} s is cut to {TIMEOUT_LIMIT:g}", f"write at most {TIMEOUT_LIMIT:g}"
-        )
-    return min(seconds, TIMEOUT_LIMIT)

@@ -40,8 +40,8 @@ def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> S
     reader = SourceReader(document, agent_events(AGENT), agents=agents, project=_project(root))
     hint = 'write {"PreToolUse": [{"command": "…"}]}'
     with reader.entry():
-        events = reader.mapping(at, _hooks_value(document.value, at), hint)
-        for event, hooks in events.items():
+        value = document.value.get("hooks") if at and isinstance(document.value, dict) else document.value
+        for event, hooks in reader.mapping(at, value, hint).items():
             with reader.entry():
                 _event(reader, root, (*at, event), hooks)
     return reader.result(*visited)
@@ -66,21 +66,16 @@ def _find_hooks(path: Path, root: Path, visited: list[Path]) -> tuple[Document, 
 def _within(document: Document, root: Path, relative: str) -> Path:
     path = (root / relative).resolve()
     if not path.is_relative_to(root.resolve()):
-        raise invalid_value(
-            document, ("hooks",), f"`{relative}` is outside of the plugin", "name a file of the plugin's own"
-        )
+        what = f"`{relative}` is outside of the plugin"
+        raise invalid_value(document, ("hooks",), what, "name a file of the plugin's own")
     return path
-
-
-def _hooks_value(value: Any, at: KeyPath) -> Any:
-    return value.get("hooks") if at and isinstance(value, dict) else value
 
 
 def _event(reader: SourceReader, root: Path, at: KeyPath, hooks: Any) -> None:
     event = str(at[-1])
     if event == "hooks":
-        hint = "put the events at the top, as X-Code reads them"
-        raise invalid_value(reader.document, at, "X-Code takes no hooks from inside of `hooks`", hint)
+        what = "X-Code takes no hooks from inside of `hooks`"
+        raise reader.error(at, what, "put the events at the top, as X-Code reads them")
     reader.match(at, event)
     hint = 'write [{"command": "…"}]'
     for index, entry in enumerate(reader.items(at, hooks, hint)):
@@ -90,8 +85,8 @@ def _event(reader: SourceReader, root: Path, at: KeyPath, hooks: Any) -> None:
 
 
 def _hook(reader: SourceReader, root: Path, event: str, at: KeyPath, fields: Mapping[str, Any]) -> None:
-    reader.command(at, fields)
-    line = reader.text(at, fields, COMMAND_KEYS.get(sys.platform, "")) or reader.command(at, fields)
+    usual = reader.command(at, fields)
+    line = reader.text(at, fields, COMMAND_KEYS.get(sys.platform, "")) or usual
     action = Command(  # noqa: S604 - the format has a shell; nothing is run here
         line=line,
         folder=str(reader.path.parent),
@@ -105,15 +100,13 @@ def _hook(reader: SourceReader, root: Path, event: str, at: KeyPath, fields: Map
     )
     policy = reader.text(at, fields, "failurePolicy")
     if policy not in ("", "allow", "block"):
-        raise invalid_value(
-            reader.document, (*at, "failurePolicy"), f"unknown word `{policy}`", "write `allow` or `block`"
-        )
+        raise reader.error((*at, "failurePolicy"), f"unknown word `{policy}`", "write `allow` or `block`")
     reader.add(
         at,
         reader.match(at, event, tool=_matcher(reader, event, at, fields)),
         action,
         name=reader.text(at, fields, "description"),
-        timeout=_timeout(reader, at, fields),
+        timeout=reader.timeout(at, fields, default=TIMEOUT, limit=TIMEOUT_LIMIT, unit="ms") / 1000,
         failure=Failure.BLOCK if policy == "block" else Failure.ALLOW,
     )
 
@@ -127,15 +120,6 @@ def _matcher(reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str,
         reader.warn((*at, "matcher"), f"not a pattern, so every tool matches: {problem}", "escape signs with `\\`")
         return ""
     return pattern
-
-
-def _timeout(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> float:
-    milliseconds = reader.number(at, fields, "timeout") or TIMEOUT
-    if milliseconds > TIMEOUT_LIMIT:
-        reader.warn(
-            (*at, "timeout"), f"{milliseconds:g} ms is cut to {TIMEOUT_LIMIT:g}", f"write at most {TIMEOUT_LIMIT:g}"
-        )
-    return min(milliseconds, TIMEOUT_LIMIT) / 1000
 
 
 def _root(path: Path) -> Path:
