@@ -25,7 +25,7 @@ from tray.language import phrase, say
 from tray.model.hook import ApprovalState, Hook, Prompt
 from tray.paths import Paths
 from tray.settings import Settings
-from tray.sources.configuration import Configuration, config_stamp, file_stamp, find_programs, load
+from tray.sources.configuration import Configuration, file_stamp, find_programs, load
 from tray.store.approval_file import IMPORTED, read_imported
 from tray.store.copies import Bundle, Copies, DamagedError
 from tray.store.grants import grants_of
@@ -191,7 +191,7 @@ class HookCatalog:
         return before
 
     def _declared_stamp(self) -> tuple[object, tuple[object, ...]]:
-        return config_stamp(self._paths), tuple(file_stamp(Path(path)) for path in self.configuration.watched)
+        return file_stamp(self._paths.config), tuple(file_stamp(Path(path)) for path in self.configuration.watched)
 
     def _file_stamps(self) -> tuple[object, ...]:
         return tuple(file_stamps(hook, self._watched_paths(hook)) for hook in self._hooks if not hook.inactive)

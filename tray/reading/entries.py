@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from tray.addresses import endpoint
 from tray.errors import ConfigError
 from tray.model.event import AgentEvents, EventKind
-from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Http, Match, Prompt, Source, plain_texts
+from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Http, Match, Rule, Source, plain_texts
 from tray.settings import invalid_value
 from tray.strict.document import Document, suggest
 from tray.text.words import word_set
@@ -223,7 +223,8 @@ def default_name(match: Match, action: Action) -> str:
         return command_name(action.line)
     if isinstance(action, Http):
         return endpoint(action.url).host
-    return f"{match.native or match.event} {'agent' if isinstance(action, Prompt) and action.agent else 'prompt'}"
+    kind = "rule" if isinstance(action, Rule) else "agent" if action.agent else "prompt"
+    return f"{match.native or match.event} {kind}"
 
 
 def command_name(line: str) -> str:

@@ -49,7 +49,6 @@ class PathSource(Protocol):
     def current(self) -> str: ...
 
 
-READABLE = "put a file there that you can read"
 SCHEMA = Path(__file__).parents[1] / "hooktray.schema.json"
 
 
@@ -81,20 +80,19 @@ def load(paths: Paths) -> Configuration:
     """Never raises: a broken file leaves the last good one in force, and sets `problem`."""
     try:
         text = user_file(paths.config)
-    except FileNotFoundError as error:
-        if paths.config.is_symlink():
-            return _last_good(paths, f"{paths.config}: cannot be read: {error.strerror}\n  {READABLE}")
-        if not paths.last_good.exists():
-            return Configuration()
-        return _last_good(paths, f"{paths.config}: is gone\n  put it back; an empty file says that you want nothing")
     except OSError as error:
-        why = f"{paths.config}: cannot be read: {error.strerror or error}"
-        return _last_good(paths, f"{why}\n  {READABLE}")
+        is_gone = isinstance(error, FileNotFoundError) and not paths.config.is_symlink()
+        if is_gone and not paths.last_good.exists():
+            return Configuration()
+        what, hint = f"cannot be read: {error.strerror or error}", "put a file there that you can read"
+        if is_gone:
+            what, hint = "is gone", "put it back; an empty file says that you want nothing"
+        return _last_good(paths, f"{paths.config}: {what}\n  {hint}")
     try:
         configuration = parse(text, str(paths.config))
     except ConfigError as error:
         return _last_good(paths, str(error))
-    save_last_good(paths, text)
+    _keep(paths.last_good, text)
     return configuration
 
 
@@ -122,11 +120,6 @@ def _with_program(hook: Hook, path: str) -> Hook:
     return replace(hook, action=replace(hook.action, interpreter=program)) if Path(program).is_absolute() else hook
 
 
-def config_stamp(paths: Paths) -> object:
-    """A cheap sign that the file may have changed."""
-    return file_stamp(paths.config)
-
-
 def file_stamp(path: Path) -> object:
     """A cheap sign that this file or folder may have changed; None when it is not there."""
     try:
@@ -136,14 +129,11 @@ def file_stamp(path: Path) -> object:
     return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def save_last_good(paths: Paths, text: bytes) -> None:
-    """Keep this text as the last good one, if we can; the configuration counts either way."""
-    try:
-        if paths.last_good.exists() and user_file(paths.last_good) == text:
-            return
-        write_atomic(paths.last_good, text)
-    except OSError:
-        return
+def _keep(path: Path, text: bytes) -> None:
+    """Writes the file if it has another text, and goes on if that is not possible."""
+    with contextlib.suppress(OSError):
+        if not path.exists() or user_file(path) != text:
+            write_atomic(path, text)
 
 
 def write_atomic(path: Path, text: bytes, mode: int = 0o600) -> None:
@@ -161,10 +151,7 @@ def write_atomic(path: Path, text: bytes, mode: int = 0o600) -> None:
 
 def write_starter(paths: Paths) -> bool:
     """Write the commented starter file where there is none; True when it was written. Its schema goes beside it."""
-    schema, text = paths.config.with_name(SCHEMA.name), SCHEMA.read_bytes()
-    with contextlib.suppress(OSError):  # editors complete less without it
-        if not schema.exists() or user_file(schema) != text:
-            write_atomic(schema, text)
+    _keep(paths.config.with_name(SCHEMA.name), SCHEMA.read_bytes())
     if paths.config.exists() or paths.config.is_symlink():
         return False
     try:

@@ -19,7 +19,7 @@ from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
 from tray.model.hook import DEFAULT_TIMEOUT, OWN_SOURCE, Action, Command, Failure, Hook, Http, Match, Prompt, Rule
-from tray.reading.entries import pattern_problem, script_name, source, unique_names
+from tray.reading.entries import default_name, pattern_problem, source, unique_names
 from tray.reading.http_hooks import http_action, local_url_problem
 from tray.settings import convert, invalid_value, ready_for_threads
 from tray.strict.document import Document, suggest
@@ -86,15 +86,17 @@ def _hook(document: Document, index: int, value: Any, background_seconds: float)
     if entry.dialect not in AGENTS:
         what = f"unknown dialect `{entry.dialect}`"
         raise invalid_value(document, (*at, "dialect"), what, suggest(entry.dialect, AGENTS))
-    action = _action(document, at, entry)
+    action, match = _action(document, at, entry), _match(document, at, entry)
+    # A hook that gates has a default of its own; where a failure can stop nothing, it is `allow`.
+    default = Failure.DEFAULT if is_gating(match.agents, entry.event) else Failure.ALLOW
     return Hook(
-        name=entry.name or _name(entry, action),
+        name=entry.name or default_name(match, action),
         source=source(document, at, OWN_SOURCE),
-        match=_match(document, at, entry),
+        match=match,
         action=action,
         dialect=entry.dialect,
         timeout=entry.timeout,
-        failure=_failure(entry),
+        failure=Failure(entry.failure) if entry.failure else default,
         enabled=entry.enabled,
         env=tuple(entry.env),
         files=tuple(entry.files),
@@ -139,13 +141,6 @@ def native_events(agents: Mapping[str, Agent] = AGENTS) -> list[str]:
     return [name for name, count in counts.items() if count == 1]
 
 
-def _failure(entry: HookEntry) -> Failure:
-    """A hook that gates has a default of its own; where a failure can stop nothing, it is `allow`."""
-    if entry.failure:
-        return Failure(entry.failure)
-    return Failure.DEFAULT if is_gating(_agents(entry), entry.event) else Failure.ALLOW
-
-
 def _pattern(document: Document, at: tuple[Any, ...], pattern: str) -> None:
     if problem := pattern_problem(pattern, script=False):
         hint = "escape a sign that is meant as such with `\\`"
@@ -182,11 +177,3 @@ def _http(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Http:
         place = endpoint(entry.url).host_port
         raise invalid_value(document, (*at, "url"), why, f'if that is meant, add `allow_local: ["{place}"]`')
     return action
-
-
-def _name(entry: HookEntry, action: Action) -> str:
-    if isinstance(action, Rule | Prompt):
-        return f"{entry.event} {entry.type}"
-    if isinstance(action, Http):
-        return endpoint(action.url).host
-    return script_name(entry.command)
