@@ -218,6 +218,12 @@ def text_list(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
 
 
+def objects(fields: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    """The objects in the list under `key`."""
+    value = fields.get(key)
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
 def tool(
     fields: Mapping[str, Any], *, name: str, input: str, call: str, output: str, failed: bool = False
 ) -> Tool | None:

@@ -47,6 +47,7 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
         message = get("last_assistant_message") or get("message", "")
         # A whole session may have an agent_type; only an agent_id means a subagent.
         inside = "agent_id" in texts or name in shape.subagent_events
+        calls = wire.objects(payload, "tool_calls") if "tool_calls" in payload else ()
         return Event(
             id=request.id,
             agent=request.agent,
@@ -69,7 +70,7 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
             path=get("file_path") or get("new_cwd") or get("directory") or get("worktree_path", ""),
             subagent=get("agent_type" if inside else "teammate_name", ""),
             repeated=payload.get("stop_hook_active") is True,
-            tools=tuple(wire.text(call, keys.tool) for call in _calls(payload)) if "tool_calls" in payload else (),
+            tools=tuple(wire.text(call, keys.tool) for call in calls) if calls else (),
         )
 
     def neutral(self, name: str, body: bytes) -> Answer:
@@ -183,11 +184,6 @@ def _first(texts: Mapping[str, str], keys: Iterable[str]) -> str:
         if key in texts:
             return texts[key]
     return ""
-
-
-def _calls(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    calls = payload.get("tool_calls")
-    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
 
 
 def _answer_problem(event: Event, value: Any) -> str:

@@ -192,20 +192,12 @@ def read(event: Event, result: Result) -> HookOutput:
     word, reason = wire.text(answer, "decision"), wire.text(answer, "reason")
     if name == "PreToolUse" and word not in OPINIONS:
         return HookOutput(problem="output has no decision that Antigravity knows")
-    if name == "Stop":
-        denied = word == "continue"
-        return HookOutput(verdict=Verdict.DENY, reason=reason) if denied else HookOutput()
     if name == "PreInvocation":
-        return HookOutput(context=_context(answer))
-    verdict = VERDICTS.get(word, Verdict.ABSTAIN) if name == "PreToolUse" or name not in EVENTS else Verdict.ABSTAIN
+        texts = (wire.text(step, "ephemeralMessage") for step in wire.objects(answer, "injectSteps"))
+        return HookOutput(context="\n\n".join(filter(None, texts)))
+    verdict = Verdict.ABSTAIN
+    if name == "PreToolUse" or name not in EVENTS:
+        verdict = VERDICTS.get(word, Verdict.ABSTAIN)
+    elif name == "Stop" and word == "continue":
+        verdict = Verdict.DENY
     return HookOutput(verdict=verdict, reason=reason if verdict is not Verdict.ABSTAIN else "")
-
-
-def _context(answer: Mapping[str, Any]) -> str:
-    steps = answer.get("injectSteps")
-    texts = (
-        [wire.text(step, "ephemeralMessage") for step in steps if isinstance(step, dict)]
-        if isinstance(steps, list)
-        else []
-    )
-    return "\n\n".join(filter(None, texts))

@@ -113,7 +113,7 @@ class KimiProtocol(ShapedProtocol, frozen=True):
     def parse(self, request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
         event = super().parse(request, name, payload)
         agent = wire.text(payload, "agent_name")
-        texts = [wire.text(part, "text") for part in _parts(payload)]
+        texts = [wire.text(part, "text") for part in wire.objects(payload, "prompt")]
         changes: dict[str, Any] = wire.non_empty(prompt=" ".join(filter(None, texts)), subagent=agent)
         return replace(event, **changes) if changes else event
 
@@ -151,11 +151,6 @@ class KimiProtocol(ShapedProtocol, frozen=True):
             reason = wire.text(specific, "permissionDecisionReason") or message
             return HookOutput(verdict=Verdict.DENY, reason=reason)
         return HookOutput(context=(message or text) if is_prompt and answer else "")
-
-
-def _parts(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    prompt = payload.get("prompt")
-    return [part for part in prompt if isinstance(part, dict)] if isinstance(prompt, list) else []
 
 
 PROTOCOL = KimiProtocol(SHAPE)

@@ -146,7 +146,7 @@ def render(event: Event, decision: Decision) -> Answer:
     answer |= wire.non_empty(context=decision.context)
     if Capability.NOTE in event.spec.can:
         answer |= wire.non_empty(systemMessage=wire.join_notes(decision.notes))
-    return Answer(stdout=wire.dumps_line(answer)) if answer else Answer()
+    return Answer(stdout=wire.dumps_line(answer)) if answer else EMPTY_ANSWER
 
 
 def sample(name: str) -> bytes:
@@ -268,12 +268,12 @@ def _parsed_output(event: Event, output: str) -> HookOutput:
         return HookOutput(problem=f"output is {error}")
     except ValueError as error:
         return HookOutput(warning=IGNORED.format(error))
-    if problem := _problem(answer) or _text_problem(event, answer):
+    if problem := _problem(event, answer):
         return HookOutput(problem=f"output {problem}")
     return _hook_output(event, answer)
 
 
-def _problem(answer: Mapping[str, Any]) -> str:
+def _problem(event: Event, answer: Mapping[str, Any]) -> str:
     for fields in (answer, wire.nested(answer, "hookSpecificOutput")):
         for keys, kind, word in ((TEXTS, str, "text"), (OBJECTS, dict, "an object")):
             invalid = [key for key in keys if fields.get(key) is not None and not isinstance(fields[key], kind)]
@@ -283,10 +283,6 @@ def _problem(answer: Mapping[str, Any]) -> str:
             return "has a permissionDecision that is none of allow, ask, deny"
     if wire.text(answer, "decision") not in DECISIONS:
         return "has a decision that is not block"
-    return ""
-
-
-def _text_problem(event: Event, answer: Mapping[str, Any]) -> str:
     key, _ = REWRITE_KEYS.get(hook_event_name(event), ("", Target.MESSAGE))
     return f"has a {key} that is not text" if not isinstance(answer.get(key) or "", str) else ""
 
@@ -295,7 +291,6 @@ def _hook_output(event: Event, answer: Mapping[str, Any]) -> HookOutput:
     # Older Claude hooks write at the top what is inside hookSpecificOutput today.
     specific = {**answer, **wire.nested(answer, "hookSpecificOutput")}
     verdict, reason = _verdict(event, answer, specific)
-    notes = wire.non_empty(note=wire.text(answer, "systemMessage"), warning=wire.text(answer, "add_warning"))
     rewrite, dropped = _rewrite(event, answer, specific)
     return HookOutput(
         verdict=verdict,
@@ -303,7 +298,7 @@ def _hook_output(event: Event, answer: Mapping[str, Any]) -> HookOutput:
         rewrite=rewrite,
         adjustment=f"new keys of the tool's input were dropped: {', '.join(dropped)}" if dropped else "",
         context=wire.text(answer, "context") or wire.text(specific, "additionalContext"),
-        notes=tuple(notes.values()),
+        notes=tuple(note for key in ("systemMessage", "add_warning") if (note := wire.text(answer, key))),
     )
 
 
@@ -330,19 +325,14 @@ def _rewrite(
     The given keys are put over the tool's input, in the agent's own spelling. Starchild itself adds no keys.
     """
     if hook_event_name(event) in REWRITE_KEYS:
-        return _text(event, answer), ()
+        key, target = REWRITE_KEYS[hook_event_name(event)]
+        text, current = wire.text(answer, key), event.prompt if target is Target.PROMPT else event.message
+        return None if text in ("", current) else Rewrite(target=target, value=text), ()
     given = answer.get("tool_input") or specific.get("updatedInput")
     if event.kind is not EventKind.TOOL_BEFORE or event.tool is None or not given:
         return None, ()
-    current = event.tool.input
-    native_input = tools.translate_back(event.agent, AGENT, event.tool.name, current, given)
-    dropped = tuple(key for key in native_input if key not in current) if event.agent == AGENT else ()
-    value = {key: value for key, value in {**current, **native_input}.items() if key not in dropped}
-    return None if value == current else Rewrite(target=Target.INPUT, value=value), dropped
-
-
-def _text(event: Event, answer: Mapping[str, Any]) -> Rewrite | None:
-    key, target = REWRITE_KEYS[hook_event_name(event)]
-    value = wire.text(answer, key)
-    current = event.prompt if target is Target.PROMPT else event.message
-    return None if value in ("", current) else Rewrite(target=target, value=value)
+    input = event.tool.input
+    native_input = tools.translate_back(event.agent, AGENT, event.tool.name, input, given)
+    dropped = tuple(key for key in native_input if key not in input) if event.agent == AGENT else ()
+    value = {key: value for key, value in {**input, **native_input}.items() if key not in dropped}
+    return None if value == input else Rewrite(target=Target.INPUT, value=value), dropped

@@ -105,7 +105,7 @@ def render(event: Event, decision: Decision) -> Answer:
         answer = {"decision": "modify", "output": outputs.as_text(decision.rewrite.value)}
     elif decision.context:
         answer = {"decision": "allow", "context": decision.context}
-    return Answer(stdout=wire.dumps_line(answer)) if answer else Answer()
+    return Answer(stdout=wire.dumps_line(answer)) if answer else EMPTY_ANSWER
 
 
 def environment(event: Event) -> Mapping[str, str]:
@@ -181,33 +181,30 @@ def with_plugin(stdin: bytes, id: str, folder: str) -> bytes:
 
 
 def _extras(event: Event) -> dict[str, Any]:
+    name = hook_event_name(event)
     agent = {"name": event.subagent, "description": event.title}
-    match hook_event_name(event):
+    compaction = {"trigger": event.topic if event.topic in TRIGGERS else "proactive", "messageCount": 0}
+    match name:
         case "TurnComplete":
             return {"turn": 0} | USAGE
         case "UserPromptSubmit":
             return {"prompt": event.prompt}
         case "PreCompact":
-            return _compact(event) | {"tokenEstimate": 0}
+            return compaction | {"tokenEstimate": 0}
         case "PostCompact":
-            return _compact(event) | {"summary": event.message}
+            return compaction | {"summary": event.message}
         case "SubagentStart":
             return {"agent": agent | {"prompt": event.prompt}}
         case "SubagentStop":
             outcome = event.topic if event.topic in OUTCOMES else "completed"
             return {"agent": agent, "durationMs": 0, "outcome": outcome} | USAGE
-    return _tool(event, event.tool) if event.tool else {}
-
-
-def _compact(event: Event) -> dict[str, Any]:
-    return {"trigger": event.topic if event.topic in TRIGGERS else "proactive", "messageCount": 0}
-
-
-def _tool(event: Event, tool: Tool) -> dict[str, Any]:
-    name, args = tools.hook_call(event.agent, AGENT, tool)
-    call = {"name": name, "args": args, "callId": tool.call}
-    result = {"output": outputs.as_text(tool.output), "isError": tool.failed}
-    return {"tool": call | (result if hook_event_name(event) == "PostToolUse" else {})}
+    if event.tool is None:
+        return {}
+    title, args = tools.hook_call(event.agent, AGENT, event.tool)
+    call: dict[str, Any] = {"name": title, "args": args, "callId": event.tool.call}
+    if name == "PostToolUse":
+        call |= {"output": outputs.as_text(event.tool.output), "isError": event.tool.failed}
+    return {"tool": call}
 
 
 def read(event: Event, result: Result) -> HookOutput:
@@ -240,18 +237,14 @@ def _hook_output(event: Event, answer: Mapping[str, Any]) -> HookOutput:
 
 
 def _modified(event: Event, answer: Mapping[str, Any]) -> HookOutput:
+    """The new text has the shape of the tool's own output, where that has a place for one."""
+    text, args = answer.get("output"), answer.get("args")
     if hook_event_name(event) == "PostToolUse":
-        return _output(event, answer.get("output"))
-    args = answer.get("args")
+        if event.tool is None or not isinstance(text, str):
+            return HookOutput(warning=IGNORED.format("modifies nothing: its output is not text"))
+        value = outputs.with_text(event.tool.output, text)
+        return HookOutput(rewrite=Rewrite(target=Target.OUTPUT, value=text if value is None else value))
     if event.tool is None or not isinstance(args, dict):
         return HookOutput(warning=IGNORED.format("modifies nothing: its args are no object"))
     value = tools.translate_back(event.agent, AGENT, event.tool.name, event.tool.input, args)
     return HookOutput(rewrite=Rewrite(target=Target.INPUT, value=value))
-
-
-def _output(event: Event, text: Any) -> HookOutput:
-    """The text in the shape of the tool's own output, where that has a place for one."""
-    if event.tool is None or not isinstance(text, str):
-        return HookOutput(warning=IGNORED.format("modifies nothing: its output is not text"))
-    value = outputs.with_text(event.tool.output, text)
-    return HookOutput(rewrite=Rewrite(target=Target.OUTPUT, value=text if value is None else value))
