@@ -102,6 +102,9 @@ class EventCopy(msgspec.Struct, frozen=True):
         )
 
 
+NO_COPY = EventCopy((), (), frozenset())
+
+
 def find(event: Event, agent: Agent, stdout: bytes, *, is_unused: bool = False) -> HookOutput | None:
     """Returns the refusal or question in the output of a hook of this format, or the problem of a near miss.
 
@@ -116,8 +119,8 @@ def find(event: Event, agent: Agent, stdout: bytes, *, is_unused: bool = False) 
     if "{" not in text:
         return _plain_text(event, agent, text, is_unused)
     objects = [one for part in _parts(text) for one in _objects(part)]
-    refusals = [one for one in objects if _refusal_in(event, agent, one.fields)]
-    misses = [one for one in objects if _near_miss(event, agent, one.fields, None, is_unused)]
+    refusals = [one for one in objects if _refusal_in(event, agent, one.fields, NO_COPY)]
+    misses = [one for one in objects if _near_miss(event, agent, one.fields, NO_COPY, is_unused)]
     if not refusals and not misses:  # the usual case, in which the event is not read
         return None
     copy = _event_copy(event, agent)
@@ -209,34 +212,29 @@ def _own_refusal(event: Event, agent: Agent, one: Found, copy: EventCopy) -> Hoo
     return _refusal_in(event, agent, one.fields, copy)
 
 
-def _refusal_in(
-    event: Event, agent: Agent, fields: Mapping[str, Any], copy: EventCopy | None = None
-) -> HookOutput | None:
+def _refusal_in(event: Event, agent: Agent, fields: Mapping[str, Any], copy: EventCopy) -> HookOutput | None:
     """Returns the strictest verdict in an object, with the reason beside or above it."""
-    best = None
-    for each, reason in _levels(agent, fields, "", copy):
-        for key, value in each.items():
-            if event.kind in STOP_KINDS and _fold(key) == "continue":
-                continue  # the agent stops in any case: a refusal there would make it go on
-            if words := _formats(agent, key, value):
-                output = _refusal(event, agent, words, reason)
-                best = output if best is None or output.verdict > best.verdict else best
-    return best
+    is_stop = event.kind in STOP_KINDS  # the agent stops in any case: a refusal to continue would make it go on
+    found = (
+        _refusal(event, agent, words, reason)
+        for each, reason in _levels(agent, fields, copy)
+        for key, value in each.items()
+        if (words := _formats(agent, key, value)) and not (is_stop and _fold(key) == "continue")
+    )
+    return max(found, key=attrgetter("verdict"), default=None)
 
 
-def _levels(
-    agent: Agent, fields: Mapping[str, Any], reason: str, copy: EventCopy | None
-) -> Iterator[tuple[Mapping[str, Any], str]]:
+def _levels(agent: Agent, fields: Mapping[str, Any], copy: EventCopy) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Yields each object that may hold an answer, with its reason; skips rewrites and copies of the event."""
-    waiting: list[tuple[Any, str]] = [(fields, reason)]
+    waiting: list[tuple[Any, str]] = [(fields, "")]
     while waiting:
         value, above = waiting.pop()
         if isinstance(value, list):
             waiting += [(each, above) for each in value if isinstance(each, dict | list)]
             continue
-        if copy is not None and copy.has(value):
+        if copy.has(value):
             continue
-        own = value if copy is None else copy.without(value)
+        own = copy.without(value)
         own_reason = _reason(own) or above
         yield own, own_reason
         known = agent.answers.keys or frozenset()
@@ -283,19 +281,18 @@ def _reason(fields: Mapping[str, Any]) -> str:
 # ---- near misses ----
 
 
-def _near_miss(event: Event, agent: Agent, fields: Mapping[str, Any], copy: EventCopy | None, is_unused: bool) -> str:
+def _near_miss(event: Event, agent: Agent, fields: Mapping[str, Any], copy: EventCopy, is_unused: bool) -> str:
     """Returns why an object that does not refuse may be meant as a refusal; "" if it cannot be."""
     known = agent.answers.keys
     if known is None:
         return ""
-    if copy is not None:
-        fields = {} if copy.has(fields) else copy.without(fields)
+    fields = {} if copy.has(fields) else copy.without(fields)
     answers = (fields, *(each for key in lenient.NESTED_KEYS if isinstance(each := fields.get(key), dict)))
     unknown = [str(key) for each in answers for key in each if key not in _answer_keys()]
     key, meant = next(((key, meant) for key in unknown for meant in known if _is_near(key, meant)), ("", ""))
     if key:
         return f"output has a key that its format, {agent.id}, does not know: {printable(key, QUOTED)}, for {meant}?"
-    for each, _ in _levels(agent, fields, "", copy):
+    for each, _ in _levels(agent, fields, copy):
         for key, value in each.items():
             if key in agent.answers.verdicts and not _is_word(agent, key, value):
                 return f"output has {wire.with_article(key)} that means nothing in its format, {agent.id}"
