@@ -84,8 +84,7 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "store/stats.py": "cli/test_history web/test_pages",
     "text/redaction.py": "test_redact",
     "text/secret_patterns.py": "test_redact",
-    "web/request_checks.py": "web/test_request_checks web/test_attacks",
-    "web/refusals.py": "web/test_page",
+    "web/request_checks.py": "web/test_request_checks web/test_attacks web/test_page",
 }
 HEAD = """# How far the tests run each module
 

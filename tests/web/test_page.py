@@ -18,8 +18,7 @@ from house import House
 from web.site import FORM, Site, found, status
 
 from tray.approvals.callers.click_check import REFUSED, ClickObjection, ClickRejection
-from tray.web.refusals import RefusalCause, click_refusal
-from tray.web.tokens import OneTimeTokens
+from tray.web.request_checks import OneTimeTokens, RefusalCause, click_refusal
 
 DEAD_LINK = "This link was used already, or is too old"
 SECRET = "seven quiet bridges"

@@ -13,7 +13,6 @@ from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.controls import Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.passphrase import generate
-from tray.approvals.pending_requests import PendingRequest
 from tray.approvals.review import Section, hook_id, sections
 from tray.approvals.user_action import UserAction, perform
 from tray.approvals.variables import require_grantable
@@ -22,9 +21,9 @@ from tray.errors import HooktrayError
 from tray.language import count, phrase, say
 from tray.store.copies import Copies
 from tray.web.question_form import QuestionPage, answers, fields
+from tray.web.request_checks import OneTimeTokens
 from tray.web.review_diff import FileDiff, review_diff
 from tray.web.templating import sentence
-from tray.web.tokens import OneTimeTokens
 
 CHANNEL = "page"
 TRIAL_TIMEOUT = 5.0  # seconds that the page waits for the test run after an approval
@@ -86,12 +85,9 @@ class PageActions:
             return self._about_batch(target)
         if action in HOOKS:
             one = self.find_hook(target)
-            possible_now = possible_actions(one, self._controls.state.hooks_off) if one else ()
-            return (
-                self._about_hook(action, one)
-                if one and action in possible_now
-                else self._about_setting(action, target)
-            )
+            if one and action in possible_actions(one, self._controls.state.hooks_off):
+                return self._about_hook(action, one)
+            return self._about_setting(action, target)
         if action in SWITCH:
             return self._about_switch(action, target)
         if action in REQUESTS:
@@ -142,13 +138,6 @@ class PageActions:
     def _issue(self, user_action: UserAction) -> str:
         return self._tokens.issue(user_action, CONFIRMATION_LIFETIME)
 
-    def perform_immediately(self, action: str) -> bool:
-        """Do what only tightens or quietens, without a confirmation; False for an unknown action."""
-        if action not in IMMEDIATE:
-            return False
-        perform(self._controls, UserAction(action=action), CHANNEL)
-        return True
-
     def find_hook(self, target: str) -> HookState | None:
         return next((one for one in self._catalog.states if hook_id(one.key) == target), None)
 
@@ -157,18 +146,17 @@ class PageActions:
 
     def _about_hook(self, action: str, one: HookState) -> PageQuestion:
         is_review = action in ("approve", "deny")
-        user_action = UserAction(action=action, key=one.key, digest=one.digest if is_review else "")
-        title, button, note = _removal_texts(action) if is_review and one.digest == REMOVED else HOOKS[action]
+        texts = REMOVED_HOOKS if is_review and one.digest == REMOVED else HOOKS
+        title, button, note = texts[action]
         question = self._question(
-            user_action, say(title, name=one.hook.name), say(button), back=f"/hooks/{hook_id(one.key)}",
-            notes=(say(note), *([sentence(one.health)] if one.health else [])),
-            reviews=(self._review(one),) if one.digest and is_review else (),
+            UserAction(action=action, key=one.key, digest=one.digest if is_review else ""),
+            say(title, name=one.hook.name), say(button), say(note), *([sentence(one.health)] if one.health else []),
+            back=f"/hooks/{hook_id(one.key)}", reviews=(self._review(one),) if one.digest and is_review else (),
         )  # fmt: skip
         if action != "approve" or "deny" not in possible_actions(one):
             return question
-        deny = replace(user_action, action="deny")
-        texts = _removal_texts("deny") if one.digest == REMOVED else HOOKS["deny"]
-        label = say("Keep the approved copy") if one.approved and one.digest != REMOVED else say(texts[1])
+        label = say("Keep the approved copy") if one.approved and one.digest != REMOVED else say(texts["deny"][1])
+        deny = UserAction(action="deny", key=one.key, digest=one.digest)
         return replace(question, deny=label, deny_token=self._issue(deny))
 
     def _about_variable(self, action: str, target: str, variable: str) -> PageQuestion | None:
@@ -203,22 +191,21 @@ class PageActions:
             title = count("Approve {n} hook?", "Approve {n} hooks?", number)
         return self._question(
             UserAction(action=BATCH, digest=found.digest), title, say("Approve all"),
-            back="/hooks", reviews=tuple(map(self._review, found.hooks)), notes=summary_lines(found),
+            *summary_lines(found), back="/hooks", reviews=tuple(map(self._review, found.hooks)),
         )  # fmt: skip
 
     def _about_switch(self, action: str, target: str) -> PageQuestion | None:
         if action == "off":
-            return self._question(
-                UserAction(action="off"), say("Switch all hooks off?"), say("Switch off"),
-                say("No guard runs until you switch them on again. Alerts stay."), back="/switch",
-            )  # fmt: skip
+            note = say("No guard runs until you switch them on again. Alerts stay.")
+            title, button = say("Switch all hooks off?"), say("Switch off")
+            return self._question(UserAction(action="off"), title, button, note, back="/switch")
         if target not in PAUSES:
             return None
         seconds, title = PAUSES[target]
+        note = say("No guard runs until the pause is over. Alerts stay.")
         return self._question(
-            UserAction(action="pause", seconds=seconds), say(title), say("Pause"),
-            say("No guard runs until the pause is over. Alerts stay."), back="/switch",
-        )  # fmt: skip
+            UserAction(action="pause", seconds=seconds), say(title), say("Pause"), note, back="/switch"
+        )
 
     def _about_passphrase(self, action: str) -> PageQuestion | None:
         is_set = self._controls.passphrase.is_set
@@ -239,14 +226,9 @@ class PageActions:
         if one is None or action not in ("approve", "deny"):
             return None
         title, button = SETTINGS[action]
-        return self._question(
-            UserAction(action=action, key=one.key, digest=one.digest),
-            say(title),
-            say(button),
-            back="/hooks",
-            text=f"{one.text}\n",
-            notes=(say(SETTING_NOTE),),
-        )
+        setting = UserAction(action=action, key=one.key, digest=one.digest)
+        note = say("It loosens a gate or sends data out, so it takes effect only after you confirm it.")
+        return self._question(setting, say(title), say(button), note, back="/hooks", text=f"{one.text}\n")
 
     def _about_request(self, action: str, target: str) -> PageQuestion | None:
         request = next((one for one in self._controls.requests if one.id == target), None)
@@ -255,25 +237,24 @@ class PageActions:
         undo = request.is_undo and action == "allow"
         title = say("Undo “{what}”?", what=request.summary) if undo else say("{what}?", what=request.summary)
         button = say(REQUESTS[action][request.is_undo])
-        return self._question(
-            UserAction(action=action, key=request.id), title, button, back="/hooks", notes=_request_notes(request)
-        )
+        note = say("Asked by {who}. Allow it only if that was you.", who=request.requester)
+        if request.is_undo:
+            note = say("It was done in {who}.", who=request.requester)
+        return self._question(UserAction(action=action, key=request.id), title, button, note, back="/hooks")
 
     def _question(
         self,
         user_action: UserAction,
         title: str,
         button: str,
-        *more: str,
+        *notes: str,
         back: str,
         text: str = "",
-        notes: tuple[str, ...] = (),
         reviews: tuple[PageReview, ...] = (),
     ) -> PageQuestion:
         return PageQuestion(
-            title=title, button=button, token=self._issue(user_action), back_link=back, text=text,
-            notes=(*more, *notes), reviews=reviews,
-            digest=user_action.digest if user_action.digest != REMOVED else "",
+            title=title, button=button, token=self._issue(user_action), back_link=back, text=text, notes=notes,
+            reviews=reviews, digest=user_action.digest if user_action.digest != REMOVED else "",
             is_destructive=user_action.action in DESTRUCTIVE,
         )  # fmt: skip
 
@@ -295,48 +276,26 @@ def possible_actions(one: HookState, off: Collection[str] = ()) -> tuple[str, ..
     return tuple(actions)
 
 
-def _removal_texts(action: str) -> tuple[str, str, str]:
-    if action == "approve":
-        return (
-            phrase("Revoke {name}?"), phrase("Revoke it"),
-            phrase("It is no longer declared. Nothing of it runs from then on."),
-        )  # fmt: skip
-    return (
-        phrase("Keep {name}?"), phrase("Keep it"),
-        phrase("It is no longer declared; its approved copy goes on running."),
-    )  # fmt: skip
-
-
-def _request_notes(request: PendingRequest) -> tuple[str, ...]:
-    if request.is_undo:
-        return (say("It was done in {who}.", who=request.requester),)
-    return (say("Asked by {who}. Allow it only if that was you.", who=request.requester),)
-
-
 INVALID_TOKEN = phrase("this confirmation was used already, or is too old")
 ANSWER = "answer"  # of a form; no confirmation
 BATCH = "batch"  # the action that approves several hooks together
 TRIED = frozenset({"approve", "grant"})  # what starts a test run
 DESTRUCTIVE = frozenset({"forget", "revoke", "deny", "disable", "off", "pause", "allow", "undo", "grant"})
-HOOKS = {
+HOOKS = {  # title, button and note of the question before each action
     "approve": (
-        phrase("Approve {name}?"),
-        phrase("Approve"),
+        phrase("Approve {name}?"), phrase("Approve"),
         phrase("What runs is a private copy of exactly these bytes."),
     ),
     "deny": (
-        phrase("Deny {name}?"),
-        phrase("Deny"),
+        phrase("Deny {name}?"), phrase("Deny"),
         phrase("What was approved before goes on running; a new hook stays out."),
     ),
     "disable": (
-        phrase("Switch off {name}?"),
-        phrase("Switch off"),
+        phrase("Switch off {name}?"), phrase("Switch off"),
         phrase("It stays approved, but is not asked until you switch it on again."),
     ),
     "enable": (
-        phrase("Switch on {name}?"),
-        phrase("Switch on"),
+        phrase("Switch on {name}?"), phrase("Switch on"),
         phrase("Its approved copy is asked again from then on."),
     ),
     "revoke": (
@@ -346,6 +305,16 @@ HOOKS = {
     "undo": (
         phrase("Take back the last approval of {name}?"), phrase("Undo"),
         phrase("What was approved before it counts again; a new hook no longer runs."),
+    ),
+}  # fmt: skip
+REMOVED_HOOKS = {  # of hooks that are no longer declared
+    "approve": (
+        phrase("Revoke {name}?"), phrase("Revoke it"),
+        phrase("It is no longer declared. Nothing of it runs from then on."),
+    ),
+    "deny": (
+        phrase("Keep {name}?"), phrase("Keep it"),
+        phrase("It is no longer declared; its approved copy goes on running."),
     ),
 }  # fmt: skip
 VARIABLES = {
@@ -362,7 +331,6 @@ SETTINGS = {
     "approve": (phrase("Approve this setting?"), phrase("Approve")),
     "deny": (phrase("Deny this setting?"), phrase("Deny")),
 }
-SETTING_NOTE = phrase("It loosens a gate or sends data out, so it takes effect only after you confirm it.")
 REQUESTS = {  # the labels for what was requested, and for what was done already
     "allow": (phrase("Allow"), phrase("Undo")),
     "dismiss": (phrase("Dismiss"), phrase("Keep")),

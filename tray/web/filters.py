@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-import msgspec
-from msgspec.structs import asdict
-
 from tray.model.decision import Record
 from tray.store.journal import KINDS, RowFilter
 from tray.web.templating import VERDICTS
@@ -15,28 +12,17 @@ from tray.web.templating import VERDICTS
 MAX_LENGTH = 200  # characters of one filter
 
 
-class DecisionFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Empty = does not count. `event` is a canonical name or an agent's own, `verdict` what a row is shown as."""
-
-    agent: str = ""
-    project: str = ""
-    session: str = ""
-    event: str = ""
-    verdict: str = ""
-    hook: str = ""
-    text: str = ""
+class DecisionFilter(RowFilter, frozen=True, kw_only=True):
+    """A query of the journal that can also judge a record. `label` is what the page calls the verdict of a row."""
 
     @property
     def active(self) -> dict[str, str]:
-        """The filters that count."""
-        return {name: value for name, value in asdict(self).items() if value}
-
-    def rows(self, *, before: str = "", after: str = "") -> RowFilter:
-        """The same for the journal, between the rows with these ids."""
-        return RowFilter(
-            before=before, after=after, agent=self.agent, project=self.project, session=self.session,
-            event=self.event, label=self.verdict, hook=self.hook, text=self.text,
-        )  # fmt: skip
+        """The fields that count, by their names in an address."""
+        found = {
+            "agent": self.agent, "project": self.project, "session": self.session, "event": self.event,
+            "verdict": self.label, "hook": self.hook, "text": self.text,
+        }  # fmt: skip
+        return {name: value for name, value in found.items() if value}
 
     def matches(self, record: Record) -> bool:
         return (
@@ -44,23 +30,28 @@ class DecisionFilter(msgspec.Struct, frozen=True, kw_only=True):
             and self.project in ("", record.project)
             and self.session in ("", record.session)
             and self.event in ("", record.kind if self.event in KINDS else record.event)
-            and self.verdict in ("", record.label)
+            and self.label in ("", record.label)
             and (not self.hook or any(hook.get("name") == self.hook for hook in record.hooks))
-            and (not self.text or _lower(self.text) in _lower(_searched(record)))
+            and (not self.text or self._is_in(record))
         )
+
+    def _is_in(self, record: Record) -> bool:
+        parts = (
+            json.dumps(part, ensure_ascii=False) for part in (list(map(dict, record.hooks)), dict(record.answer))
+        )
+        return _lower(self.text) in _lower("\n".join((record.payload, record.reason, *parts)))
 
 
 def parse(query: Mapping[str, str]) -> DecisionFilter:
     """The filter of an address; words that no filter has do not count, nor does a verdict that does not exist."""
-    named = {name: query.get(name, "").strip()[:MAX_LENGTH] for name in DecisionFilter.__struct_fields__}
-    if named["verdict"] not in VERDICTS:
-        named["verdict"] = ""
-    return DecisionFilter(**named)
 
+    def value(name: str) -> str:
+        return query.get(name, "").strip()[:MAX_LENGTH]
 
-def _searched(record: Record) -> str:
-    parts = (list(map(dict, record.hooks)), dict(record.answer))
-    return "\n".join((record.payload, record.reason, *(json.dumps(part, ensure_ascii=False) for part in parts)))
+    return DecisionFilter(
+        agent=value("agent"), project=value("project"), session=value("session"), event=value("event"),
+        label=value("verdict") if value("verdict") in VERDICTS else "", hook=value("hook"), text=value("text"),
+    )  # fmt: skip
 
 
 def _lower(text: str) -> str:

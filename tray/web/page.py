@@ -19,7 +19,7 @@ from tray.language import say
 from tray.model.decision import Record
 from tray.protection.self_protection import PageAddress
 from tray.web.parts import PageParts
-from tray.web.refusals import RefusalCause
+from tray.web.request_checks import RefusalCause
 
 if TYPE_CHECKING:
     from tray.web.server import WebServer

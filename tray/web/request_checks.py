@@ -1,17 +1,26 @@
 """Which requests the page answers: judged only from the request line and the headers, before anything is looked up.
 
 The page listens on 127.0.0.1, where every web site, every local user and every agent can connect. So a request counts
-only when it names exactly us, comes from our own page, and carries the token of this start.
+only when it names exactly us, comes from our own page, and carries the token of this start. A refusal says what
+happened and what the user can do. Links and confirmations have tokens that work once, and only for a while.
 """
 
 from __future__ import annotations
 
 import hmac
 import re
+import secrets
+import threading
+import time
+from enum import Enum
+from typing import Generic, TypeVar
 
 import msgspec
 
-from tray.web.refusals import RefusalCause
+from tray.approvals.callers.click_check import ClickRejection
+from tray.approvals.callers.person import Proof
+from tray.clock import Clock
+from tray.language import phrase, say
 
 ENTER_PATH = "/enter"
 STATIC_PATH = "/static/"
@@ -21,6 +30,66 @@ TARGET = re.compile(r"/(?!/)[A-Za-z0-9/._~%?&=+,:@!*()'-]{0,4000}")
 FRAME_DESTINATIONS = frozenset(
     {"iframe", "frame", "object", "embed", "fencedframe", "worker", "sharedworker", "serviceworker"}
 )
+CLICK_STATUS = 403  # of every click that does not count
+OPEN_AGAIN = phrase("Choose Open page in the tray's menu, or run `hooktray open`.")
+SET_PASSPHRASE = phrase("Or set a passphrase with `hooktray passphrase`: it is then asked for here.")
+TOKEN_BITS = 256
+MAX_TOKENS = 64  # the oldest makes room for a new one
+
+T = TypeVar("T")
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """The answer to a refused request. Nothing in it comes from the request."""
+
+    status: int
+    why: str
+    remedy: str = ""
+    has_back_link: bool = False  # for a browser that is signed in
+    detail: str = ""  # what the kernel shows of the program that sent it
+
+
+class RefusalCause(Enum):
+    """Why a request is refused. `ClickObjection` has why a click of the program that sent it does not count."""
+
+    HOST = Refusal(421, phrase("This is not the page's address"), OPEN_AGAIN)
+    TARGET = Refusal(400, phrase("This is not an address of the page"))
+    METHOD = Refusal(405, phrase("The page knows GET and POST"))
+    CROSS_SITE = Refusal(403, phrase("Another site may not ask the page for anything"), OPEN_AGAIN)
+    CONTENT_TYPE = Refusal(415, phrase("The page does not take this kind of content"))
+    SIZE = Refusal(413, phrase("The page takes small forms only"))
+    OTHER_USER = Refusal(
+        401,
+        phrase("This browser belongs to another user"),
+        phrase("Open the page in a browser of the user who runs the tray."),
+    )
+    NOT_SIGNED_IN = Refusal(401, phrase("This browser is not signed in"), OPEN_AGAIN)
+    LINK = Refusal(
+        403,
+        phrase("This link was used already, or is too old"),
+        phrase(
+            "A link opens the page once, within a minute, over SSH within ten. Choose Open page in the tray's menu, "
+            "or run `hooktray open`."
+        ),
+    )
+    NOT_FOUND = Refusal(
+        404, phrase("There is nothing at this address"), phrase("It may be older than what the journal keeps."), True
+    )
+    TOO_MANY_PAGES = Refusal(503, phrase("Too many pages are open"), has_back_link=True)
+    INTERNAL_ERROR = Refusal(
+        500,
+        phrase("The page has a bug"),
+        phrase("The tray's log has details; `hooktray paths` shows its place."),
+        has_back_link=True,
+    )
+
+
+def click_refusal(found: ClickRejection) -> Refusal:
+    """Returns the refusal of a click, if the passphrase cannot make it count or none is set."""
+    remedies = [found.objection.remedy]
+    if found.proof is Proof.PASSPHRASE:
+        remedies.append(say(SET_PASSPHRASE))
+    return Refusal(CLICK_STATUS, found.objection.title, " ".join(remedies), detail=found.detail)
 
 
 class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,3 +156,30 @@ def _body_problem(head: RequestHead) -> RefusalCause | None:
 def _signed_in(head: RequestHead, cookie: str, token: str) -> bool:
     pairs = (part.strip().partition("=") for value in head.values("cookie") for part in value.split(";"))
     return any(name == cookie and hmac.compare_digest(value.encode(), token.encode()) for name, _, value in pairs)
+
+
+class OneTimeTokens(Generic[T]):
+    """Issues a random token for a value; `redeem` returns the value once, within the token's lifetime."""
+
+    def __init__(self, clock: Clock = time) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._values: dict[str, tuple[float, T]] = {}
+
+    def issue(self, value: T, lifetime: float) -> str:
+        token = random_token()
+        with self._lock:
+            while len(self._values) >= MAX_TOKENS:
+                self._values.pop(next(iter(self._values)))
+            self._values[token] = self._clock.monotonic() + lifetime, value
+        return token
+
+    def redeem(self, token: str) -> T | None:
+        """Returns the value; None for a token that was used, is too old, or was never issued."""
+        with self._lock:
+            until, value = self._values.pop(token, (0.0, None))
+        return value if self._clock.monotonic() < until else None
+
+
+def random_token() -> str:
+    return secrets.token_urlsafe(TOKEN_BITS // 8)

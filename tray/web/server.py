@@ -14,20 +14,29 @@ from urllib.parse import quote
 
 import msgspec
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.approvals.callers.person import Proof
 from tray.approvals.review import hook_id
+from tray.approvals.user_action import UserAction, perform
 from tray.errors import HooktrayError
 from tray.model.decision import Record
-from tray.web import filters, http_messages, peers, request_checks
-from tray.web.actions import IMMEDIATE, PASSPHRASES, SWITCH, TRIED, VARIABLES, PageActions
+from tray.web import filters, peers, request_checks
+from tray.web.actions import CHANNEL, IMMEDIATE, PASSPHRASES, SWITCH, TRIED, VARIABLES, PageActions
 from tray.web.live import DecisionStream
 from tray.web.parts import PageParts
-from tray.web.refusals import CLICK_STATUS, Refusal, RefusalCause, click_refusal
-from tray.web.request_checks import ENTER_PATH, RequestHead
-from tray.web.security_headers import STATIC, headers
-from tray.web.tokens import OneTimeTokens, random_token
+from tray.web.request_checks import (
+    CLICK_STATUS,
+    ENTER_PATH,
+    OneTimeTokens,
+    Refusal,
+    RefusalCause,
+    RequestHead,
+    click_refusal,
+    random_token,
+)
+from tray.web.templating import STATIC, headers
 from tray.web.views import PageViews, View
 
 HOST = "127.0.0.1"
@@ -36,6 +45,7 @@ THREADS = 4
 KEEPALIVE_TIMEOUT = 75.0  # seconds that an idle connection stays
 HEADER_INTERVAL = 2.0  # seconds: a pause ends without an event
 KINDS = {".svg": "image/svg+xml"}
+UNREADABLE = "This is not a request that the page can read"
 
 DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
 QUESTION = re.compile("[0-9a-f]{32}")
@@ -71,6 +81,41 @@ class CheckedRequest(msgspec.Struct, frozen=True, kw_only=True):
     peer: peers.TcpPeer | None
 
 
+class HttpServer(web.Server):
+    """Takes connections; a caller's task is cancelled when it hangs up."""
+
+    def __init__(self, handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], keepalive: float) -> None:
+        super().__init__(handler, handler_cancellation=True)
+        self._keepalive = keepalive
+
+    def __call__(self) -> web.RequestHandler:
+        return _QuietProtocol(
+            self,
+            loop=asyncio.get_running_loop(),
+            access_log=None,  # type: ignore[arg-type]  # None logs no request
+            keepalive_timeout=self._keepalive,
+        )
+
+
+class _QuietProtocol(web.RequestHandler):
+    """Answers what is no HTTP without saying it back."""
+
+    __slots__ = ()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        if not isinstance(exc, HttpProcessingError | ConnectionError):  # who hung up needs no answer
+            log.error("the page could not answer", exc_info=exc)
+        answer = response(UNREADABLE, "text/plain", status)
+        answer.force_close()
+        return answer
+
+
 class WebServer:
     """Built and used on the event loop; `start` gives it a free port."""
 
@@ -82,7 +127,7 @@ class WebServer:
         self._token = random_token()
         self._link_tokens: OneTimeTokens[Path] = OneTimeTokens()
         self._pool = ThreadPoolExecutor(THREADS, "page")
-        listener = http_messages.HttpServer(self._answer, KEEPALIVE_TIMEOUT)
+        listener = HttpServer(self._answer, KEEPALIVE_TIMEOUT)
         self._runner = web.ServerRunner(listener, shutdown_timeout=1)
         self._authority = ""
         self._cookie = ""
@@ -114,7 +159,9 @@ class WebServer:
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
-            head = http_messages.request_head(request)
+            pairs = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.raw_headers)
+            names = tuple((name.lower(), value) for name, value in pairs)
+            head = RequestHead(method=request.method, target=request.raw_path, headers=names)
             if cause := request_checks.refusal(head, self._authority, self._cookie, self._token):
                 return self._refuse(cause)
             peer = await self._in_thread(self._peer, request)
@@ -165,7 +212,7 @@ class WebServer:
             return None
         if found.proof is Proof.REFUSED:
             return self._refused(click_refusal(found))
-        fields = {name: str(value) for name, value in (await request.post()).items()}
+        fields = await _form(request)
         if path == IMMEDIATE_PATH and fields.get("act") in IMMEDIATE:  # to switch on is everybody's
             return None
         if not self._parts.controls.passphrase.is_set:
@@ -203,12 +250,13 @@ class WebServer:
         if file is None:
             return self._refuse(RefusalCause.LINK)
         file.unlink(missing_ok=True)
-        answer = http_messages.response("", status=204)
+        answer = response("", status=204)
         answer.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="Strict")
         return answer
 
     async def _confirm(self, request: web.BaseRequest) -> web.Response:
-        token, own, again = await _fields(request, "token", "own", "again")
+        form = await _form(request)
+        token, own, again = (form.get(name, "") for name in ("token", "own", "again"))
         try:
             done = await self._in_thread(self._actions.confirm, token, own, again)
         except HooktrayError as error:
@@ -216,11 +264,11 @@ class WebServer:
         place = "switch" if done.action in SWITCH | PASSPHRASES else "hooks"
         if done.action in TRIED | VARIABLES.keys() and self._actions.find_hook(hook_id(done.key)):
             place = f"hooks/{hook_id(done.key)}"
-        return http_messages.redirect(f"/{place}?done={done.action}")
+        return redirect(f"/{place}?done={done.action}")
 
     async def _answer_question(self, request: web.BaseRequest) -> web.Response:
         """The answers to an agent's form, or that its user declines it."""
-        sent = {name: str(value) for name, value in (await request.post()).items()}
+        sent = await _form(request)
         id = sent.get("question", "")
         if not QUESTION.fullmatch(id):
             return self._refuse(RefusalCause.NOT_FOUND)
@@ -228,33 +276,36 @@ class WebServer:
             done = await self._in_thread(self._actions.answer, id, sent)
         except HooktrayError as error:
             return self._failed(error, 409)
-        return http_messages.redirect(f"/questions/{id}{'?done=answer' if done else ''}")
+        return redirect(f"/questions/{id}{'?done=answer' if done else ''}")
 
     async def _perform_immediately(self, request: web.BaseRequest) -> web.Response:
-        action = str((await request.post()).get("act", ""))
-        done = await self._in_thread(self._actions.perform_immediately, action)
-        return http_messages.redirect("/switch") if done else self._refuse(RefusalCause.NOT_FOUND)
+        """What only tightens or quietens needs no confirmation."""
+        action = (await _form(request)).get("act", "")
+        if action not in IMMEDIATE:
+            return self._refuse(RefusalCause.NOT_FOUND)
+        await self._in_thread(perform, self._parts.controls, UserAction(action=action), CHANNEL)
+        return redirect("/switch")
 
     async def _choose(self, request: web.BaseRequest) -> web.Response:
-        form = await request.post()
-        on = {"on": True, "off": False}.get(str(form.get("turn", "")))
-        done = await self._in_thread(self._parts.menu.change_setting, str(form.get("choice", "")), on)
+        form = await _form(request)
+        on = {"on": True, "off": False}.get(form.get("turn", ""))
+        done = await self._in_thread(self._parts.menu.change_setting, form.get("choice", ""), on)
         back = "/agents" if form.get("page") == "agents" else "/switch"
-        return http_messages.redirect(back) if done else self._refuse(RefusalCause.NOT_FOUND)
+        return redirect(back) if done else self._refuse(RefusalCause.NOT_FOUND)
 
     async def _replay(self, request: web.BaseRequest) -> web.Response:
-        target = str((await request.post()).get("id", ""))
+        target = (await _form(request)).get("id", "")
         html = await self._in_thread(self._views.replay, target) if DECISION.fullmatch(target) else None
         return self._page(html) if html is not None else self._refuse(RefusalCause.NOT_FOUND)
 
     async def _go(self, request: web.BaseRequest) -> web.Response:
         """Bring the terminal of a session to the front; the page stays as it is."""
-        form = await request.post()
-        agent, session = str(form.get("agent", "")), str(form.get("session", ""))
+        form = await _form(request)
+        agent, session = form.get("agent", ""), form.get("session", "")
         if not any((one.agent, one.session) == (agent, session) for one in self._parts.board.sessions):
             return self._refuse(RefusalCause.NOT_FOUND)
         self._parts.windows.go(agent, session)
-        return http_messages.redirect("/sessions")
+        return redirect("/sessions")
 
     async def _live(self, request: web.BaseRequest) -> web.StreamResponse:
         """Decisions as they come, each as the row that the list would show."""
@@ -303,10 +354,10 @@ class WebServer:
         path = next((path for path in STATIC.iterdir() if path.name == file and path.suffix in KINDS), None)
         if path is None:
             return self._refuse(RefusalCause.NOT_FOUND)
-        return http_messages.response(path.read_text(encoding="utf-8"), KINDS[path.suffix])
+        return response(path.read_text(encoding="utf-8"), KINDS[path.suffix])
 
     def _page(self, html: str, status: int = 200) -> web.Response:
-        return http_messages.response(html, "text/html", status)
+        return response(html, "text/html", status)
 
     def _failed(self, error: HooktrayError, status: int) -> web.Response:
         return self._refused(Refusal(status, error.message, error.hint, has_back_link=True))
@@ -325,10 +376,19 @@ class WebServer:
         return self._views.refusal(cause.value)
 
 
-async def _fields(request: web.BaseRequest, *names: str) -> tuple[str, ...]:
-    """The fields of a form; "" where one is missing."""
-    form = await request.post()
-    return tuple(str(form.get(name, "")) for name in names)
+async def _form(request: web.BaseRequest) -> dict[str, str]:
+    return {name: str(value) for name, value in (await request.post()).items()}
+
+
+def response(text: str, kind: str = "text/plain", status: int = 200) -> web.Response:
+    body = text.encode("utf-8", "replace")
+    return web.Response(body=body, status=status, content_type=kind, charset="utf-8", headers=headers())
+
+
+def redirect(where: str) -> web.Response:
+    answer = response("", status=303)
+    answer.headers["Location"] = where
+    return answer
 
 
 POSTS: Mapping[str, Callable[[WebServer, web.BaseRequest], Awaitable[web.Response]]] = {

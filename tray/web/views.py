@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import urlencode
 
+from msgspec.structs import replace
+
 from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
 from tray.approvals.batch import summary_lines
 from tray.approvals.callers.click_check import ClickRejection
@@ -24,7 +26,7 @@ from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS, Statistics
 from tray.web import charts, filters
 from tray.web.actions import PageActions, possible_actions
 from tray.web.parts import AgentConnection, PageParts, PageSetting
-from tray.web.refusals import Refusal
+from tray.web.request_checks import Refusal
 from tray.web.review_diff import review_diff
 from tray.web.templating import VERDICTS, templates
 
@@ -230,7 +232,7 @@ class PageViews:
     def _recent(
         self, wanted: filters.DecisionFilter, *, limit: int, before: str = "", after: str = ""
     ) -> list[Record]:
-        return self._journal.recent(limit, wanted.rows(before=before, after=after), brief=True)
+        return self._journal.recent(limit, replace(wanted, before=before, after=after), brief=True)
 
     def header(self) -> str:
         """What the header of every page shows: whether hooks run, and how many approvals wait."""
