@@ -66,7 +66,7 @@ OWN_FILES = {
     "desktop/artwork.py", "edit/backups.py", "engine/replay.py", "approvals/callers/caller_facts.py",
     "ipc/sockets.py",
     "language/__init__.py", "notify/push/sender.py", "relay.py", "relay_program.py",
-    "sources/configuration.py", "store/checkpoint.py", "store/set_aside.py", "store/dropped_rows.py",
+    "sources/configuration.py", "store/checkpoint.py", "store/set_aside.py", "store/writer.py",
     "store/push_secrets.py", "store/trial_results.py", "execution/hook_runs.py", "execution/python_startup.py",
     "web/peers.py", "web/review_diff.py", "web/templating.py", "web/server.py",
 }  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from approvals.declared import hook
 from house import House
 
-from tray.approvals.checks import ImportCheck, describe, problems
+from tray.approvals.checks import ImportCheck, problems
 from tray.approvals.inspection import inspect
 from tray.approvals.review import SectionKind, sections
 
@@ -57,8 +57,8 @@ def test_what_keeps_a_hook_from_working_is_named_with_its_cure(tmp_path: Path, k
 
     (problem,) = problems(inspect(one))
 
-    assert describe(problem).startswith(expected)
-    assert ImportCheck().problem(one) == describe(problem)
+    assert str(problem).startswith(expected)
+    assert ImportCheck().problem(one) == str(problem)
 
 
 def test_a_hook_that_works_has_nothing_wrong_with_it(tmp_path: Path) -> None:

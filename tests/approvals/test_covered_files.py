@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tray.agents import relay_command
-from tray.approvals.covered_files import CoveredFiles, boundary, find, hooks_folder
+from tray.approvals.covered_files import CoveredFiles, FileContents, boundary, find, hooks_folder
 from tray.errors import HooktrayError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="places of a POSIX system")
@@ -23,17 +23,10 @@ def tree(root: Path, files: Mapping[str, str]) -> None:
         path.write_text(text)
 
 
-class Disk:
-    """The files as they are on the disk."""
-
-    def content(self, path: str) -> bytes:
-        return Path(path).read_bytes()
-
-
 def seen(root: Path, script: str, *, data: tuple[str, ...] = (), has_files: bool = False) -> CoveredFiles:
     named = {str(root / name) for name in data}
     entries = [str(root / script)]
-    return find(entries, str(root), has_files=has_files, data=named, contents=Disk())
+    return find(entries, str(root), has_files=has_files, data=named, contents=FileContents())
 
 
 def covered(root: Path, found: CoveredFiles) -> set[str]:
@@ -318,7 +311,7 @@ def test_a_module_beside_the_folder_of_hooks_is_covered_and_one_outside_is_named
         },
     )
 
-    found = find([str(own_home / ".claude/hooks/g.sh")], "/", contents=Disk())
+    found = find([str(own_home / ".claude/hooks/g.sh")], "/", contents=FileContents())
 
     assert covered(own_home, found) == {".claude/hooks/g.sh", ".claude/hooks/z.py", ".claude/lib/near.sh"}
     by_their_place = (

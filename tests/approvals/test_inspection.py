@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from approvals.declared import hook
 
-from tray.approvals import inspection as module
+from tray.approvals import covered_files
 from tray.approvals.command_resolver import CommandResolver
 from tray.approvals.inspection import file_stamps, inspect, read_bundle
 from tray.errors import HooktrayError
@@ -222,7 +222,7 @@ def test_a_damaged_copy_is_made_anew_while_the_files_hold_what_was_approved(
 def test_too_many_bytes_are_refused_with_the_file_that_was_one_too_much(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MAX_SIZE", 10)
+    monkeypatch.setattr(covered_files, "MAX_SIZE", 10)
     script(folder / "guard.sh")
 
     with pytest.raises(HooktrayError, match=r"guard\.sh"):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from house import House
 
-from tray.approvals.definition import definition_rows
-from tray.approvals.review import GUTTER, SectionKind, review, sections
+from tray.approvals.review import GUTTER, SectionKind, definition_rows, review, sections
 from tray.approvals.review_facts import facts
 
 YAML = """

@@ -13,7 +13,8 @@ from tray.approvals.controls import TERMINAL, Controls
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState
-from tray.store.ledger import CHECKPOINT, LedgerAction
+from tray.store.checkpoint import LEDGER
+from tray.store.ledger import LedgerAction
 
 
 def undo(made: Controls) -> None:
@@ -78,7 +79,7 @@ def test_a_tray_click_offers_no_undo_and_requests_cannot_push_one_out(house: Hou
 
 def test_nothing_of_an_earlier_ledger_counts(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
-    earlier = house.paths.database.with_name(CHECKPOINT).read_text()
+    earlier = house.paths.database.with_name(LEDGER).read_text()
     last = house.stores.ledger.state.version
     house.hook("second", on="tool_before", script="exit 0")
     with house.stores.database.write() as connection:
@@ -86,16 +87,16 @@ def test_nothing_of_an_earlier_ledger_counts(house: House) -> None:
 
     assert house.stores.ledger.load().tampered
     assert house.stores.ledger.in_order() == ()
-    house.paths.database.with_name(CHECKPOINT).write_text(earlier)
+    house.paths.database.with_name(LEDGER).write_text(earlier)
     assert not house.stores.ledger.load().tampered
 
 
 def test_a_row_that_was_put_in_with_its_link_does_not_count(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     pending = house.hook("second", on="tool_before", script="exit 0", approved=False)
-    known = house.paths.database.with_name(CHECKPOINT).read_text()
+    known = house.paths.database.with_name(LEDGER).read_text()
     house.consent.approve(pending.key, pending.digest, "test")  # the row as the product itself would write it
-    house.paths.database.with_name(CHECKPOINT).write_text(known)
+    house.paths.database.with_name(LEDGER).write_text(known)
 
     book = house.stores.ledger.load()
 
@@ -110,7 +111,7 @@ def test_the_ledger_of_another_home_approves_nothing(house: House, tmp_path: Pat
     other = House(tmp_path / "other")
     other.hook("evil", on="tool_before", script="exit 0")
     other.close()
-    shutil.copy(house.paths.database.with_name(CHECKPOINT), other.paths.database.with_name(CHECKPOINT))
+    shutil.copy(house.paths.database.with_name(LEDGER), other.paths.database.with_name(LEDGER))
 
     book = open_stores(other.paths, create=False).ledger.state
 
@@ -120,7 +121,7 @@ def test_the_ledger_of_another_home_approves_nothing(house: House, tmp_path: Pat
 
 def test_an_act_that_was_on_disk_before_its_head_still_counts(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
-    head = house.paths.database.with_name(CHECKPOINT)
+    head = house.paths.database.with_name(LEDGER)
     before = head.read_text()
     house.hook("second", on="tool_before", script="exit 0")
 

@@ -19,7 +19,7 @@ from tray.cli import sessions
 from tray.model.session import Session, SessionState
 from tray.paths import locate
 from tray.store.db import open_db
-from tray.store.session_rows import SessionRows
+from tray.store.sessions import SessionRows
 
 KEYS = ["session", "agent", "machine", "project", "name", "state", "since", "place", "usage_limit"]
 

@@ -12,7 +12,7 @@ from live import Live
 from plain import Plain
 from user_controls import user_controls
 
-from tray.approvals.callers.origin import find_origin
+from tray.approvals.callers.person import find_origin
 from tray.approvals.catalog import HookCatalog, HookState
 from tray.engine.stores import open_stores
 from tray.execution.ancestry import ancestors

@@ -12,8 +12,7 @@ from house import House
 
 from desktop.recorded_clicks import RecordedClicks
 from desktop.recorded_parts import RecordedMessages
-from tray.approvals.callers.click_check import ClickObjection, ClickRejection
-from tray.approvals.callers.click_trust import ClickTrust
+from tray.approvals.callers.click_check import ClickObjection, ClickRejection, ClickTrust
 from tray.approvals.controls import Controls
 from tray.approvals.user_action import UserAction
 from tray.desktop.confirmed_clicks import CLICKS, ConfirmedClicks

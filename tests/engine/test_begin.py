@@ -76,7 +76,7 @@ def test_an_answer_without_an_opinion_does_not_wait_to_be_written_down(house: Ho
 
 def test_an_answer_that_refuses_is_written_down_before_it_leaves(house: House) -> None:
     house.hook("rule", on="tool_before", type="rule", decision="deny")
-    house.stores.journal._writer._wait = 20  # by default it leaves without a row that takes too long
+    house.stores.journal._wait = 20  # by default it leaves without a row that takes too long
     left = Left()
 
     house.engine.begin(request(), left)

@@ -13,7 +13,6 @@ import pytest
 from house import PRE_TOOL_USE, House
 from user_controls import Announced
 
-from tray.approvals.agent_switches import follow_agents
 from tray.approvals.review import review
 from tray.model.decision import Status, Verdict
 from tray.model.hook import ApprovalState
@@ -347,8 +346,8 @@ def test_a_switch_in_the_agents_own_file_ends_the_turns_of_approved_hooks_and_no
     state = house.state("guard")
     announced = Announced()
     controls = house.controls(announced)
-    follow_agents(house.catalog, house.stores.switch, controls)
-    follow_agents(house.catalog, house.stores.switch, controls)
+    controls.follow_agents()
+    controls.follow_agents()
 
     assert (state.state, "disableAllHooks" in state.health, bool(state.approved)) == (
         ApprovalState.INACTIVE,
@@ -360,7 +359,7 @@ def test_a_switch_in_the_agents_own_file_ends_the_turns_of_approved_hooks_and_no
     assert text.startswith("1 approved hook does not run: `disableAllHooks: true` in")
     write(path, document)
     house.catalog.refresh()
-    follow_agents(house.catalog, house.stores.switch, controls)
+    controls.follow_agents()
     assert (house.state("guard").state, house.tool() != {}) == (ApprovalState.APPROVED, True)
     assert announced.texts[1:] == ["1 hook is no longer switched off by its agent"]
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from house import House
 
-from tray.approvals.callers.click_trust import ClickTrust
+from tray.approvals.callers.click_check import ClickTrust
 from tray.approvals.callers.person import Judgement
 from tray.approvals.controls import Controls
 from tray.ipc.approval_requests import TerminalReviews

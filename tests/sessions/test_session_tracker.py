@@ -23,7 +23,7 @@ from tray.model.decision import NO_OPINION, Decision, Verdict
 from tray.model.event import EventKind
 from tray.model.session import Session, SessionState
 from tray.sessions.session_tracker import SessionTracker, git_branch
-from tray.store.session_rows import SessionRows
+from tray.store.sessions import SessionRows
 
 TMUX = {"TMUX": "/tmp/tmux-1/default,1,0", "TMUX_PANE": "%7"}
 

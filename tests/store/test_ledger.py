@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from tray.errors import StoreError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Hook, Match, Rule, Source, restore
+from tray.store.checkpoint import LEDGER
 from tray.store.db import Database, begin_anew, open_db
-from tray.store.ledger import CHECKPOINT, Ledger, LedgerAction, chain_value
+from tray.store.ledger import Ledger, LedgerAction, chain_value
 
 
 @pytest.fixture
@@ -168,7 +169,7 @@ def test_no_decision_is_built_on_a_row_that_another_program_wrote(database: Data
 
 def test_rows_without_the_note_of_the_last_one_do_not_count(database: Database) -> None:
     write(Ledger(database), LedgerAction.APPROVE, command("a"), "d1")
-    database.path.with_name(CHECKPOINT).unlink()
+    database.path.with_name(LEDGER).unlink()
 
     assert Ledger(database).in_order() == ()
 
@@ -200,7 +201,7 @@ def test_places_that_cannot_be_read_leave_each_hook_where_it_was_approved(databa
 def test_a_crash_while_a_row_is_written_loses_nothing_and_lets_nothing_in(
     database: Database, committed: bool
 ) -> None:
-    head = database.path.with_name(CHECKPOINT)
+    head = database.path.with_name(LEDGER)
     ledger = Ledger(database)
     write(ledger, LedgerAction.APPROVE, command("a"), "d1")
     before = head.read_text()

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from tray.errors import StoreError
 from tray.model.decision import Gate
+from tray.store.checkpoint import SWITCH
 from tray.store.db import Database
-from tray.store.switch import CHECKPOINT, Switch, SwitchState, TimedPause
+from tray.store.switch import Switch, SwitchState, TimedPause
 
 TOGGLER = """
 import pathlib, sys
@@ -254,7 +255,7 @@ def test_what_we_switched_off_stays_off_when_somebody_else_adds_to_it(database: 
 def test_a_crash_while_the_switch_is_written_leaves_it_as_it_stands(database: Database, committed: bool) -> None:
     switch = Switch(database)
     switch.pause(9e15, channel="tray")
-    note = database.path.with_name(CHECKPOINT)
+    note = database.path.with_name(SWITCH)
     before = note.read_text()
     switch.set_enabled(False, "tray")
     note.write_text(before + note.read_text())

@@ -68,7 +68,7 @@ def test_answers_that_wait_together_give_up_together(database: Database) -> None
     with closing(Journal(database, wait=3.0, listener=Problems())) as journal, locked(database):
         first = threading.Thread(target=lambda: said.append(append(journal, "first")))
         first.start()
-        wait(lambda: journal._writer._accepted == 1, what="the first one waits")
+        wait(lambda: journal._accepted == 1, what="the first one waits")
         half = time.monotonic() + 1.5
         wait(lambda: time.monotonic() > half)  # half of the first one's patience is over
         second = threading.Thread(target=lambda: said.append(append(journal, "second")))

@@ -14,7 +14,8 @@ from torture.frame import Tally
 from torture.place import Place, approve
 from tray.model.decision import Status
 from tray.paths import locate
-from tray.store.ledger import CHECKPOINT, LedgerAction
+from tray.store.checkpoint import LEDGER
+from tray.store.ledger import LedgerAction
 
 
 def offline(tally: Tally, place: Place) -> None:
@@ -92,7 +93,7 @@ def a_row_with_its_link(place: Place) -> bool:
     elsewhere = locate(str(home))
     elsewhere.prepare()
     shutil.copy2(place.paths.database, elsewhere.database)
-    shutil.copy2(place.paths.database.with_name(CHECKPOINT), elsewhere.state)
+    shutil.copy2(place.paths.database.with_name(LEDGER), elsewhere.state)
     approve(place.paths, elsewhere, "guard")
     shutil.copytree(elsewhere.copies, place.paths.copies, dirs_exist_ok=True)
     _replace(place, elsewhere.database)

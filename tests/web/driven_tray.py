@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 
 from tray.app.start import run
-from tray.approvals.callers.click_check import ClickObjection, ClickRejection
-from tray.approvals.callers.click_trust import ClickTrust
+from tray.approvals.callers.click_check import ClickObjection, ClickRejection, ClickTrust
 from tray.paths import locate
 
 

@@ -11,7 +11,7 @@ from tray.app.live_facts import LiveFacts
 from tray.app.shutdown import CLOSE_TIMEOUT
 from tray.app.source_refresh import RefreshSchedule, SourceRefresh
 from tray.app.web import LiveMenu
-from tray.approvals.callers.click_trust import ClickTrust
+from tray.approvals.callers.click_check import ClickTrust
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
 from tray.desktop.alert_controller import AlertController

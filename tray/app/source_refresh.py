@@ -11,7 +11,6 @@ from pathlib import Path
 
 from tray.app.core import TrayCore
 from tray.approvals import guarded_settings, silenced
-from tray.approvals.agent_switches import follow_agents, follow_connections
 from tray.approvals.controls import Controls
 from tray.desktop.alert_controller import AlertController
 from tray.desktop.presenter import Presenter
@@ -112,9 +111,8 @@ class SourceRefresh:
         guarded_settings.record_withdrawn(settings, ledger)
         if edit := silenced.record(settings, ledger, self._paths.config):
             self._controls.announce(edit.text, guarded_settings.FILE, edit)  # the edit cannot silence this one
-        switch = self._stores.switch
-        follow_agents(self._catalog, switch, self._controls)
-        follow_connections(native_hooks(self._paths, self._catalog.states), switch, self._controls)
+        self._controls.follow_agents()
+        self._controls.follow_connections(native_hooks(self._paths, self._catalog.states))
 
     def _announce_problem(self, problem: str) -> None:
         """Announce why the file as it is does not count, once for each problem."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,7 +17,7 @@ from tray.approvals.review import LIMIT, review
 from tray.language import count, say
 from tray.model.hook import ApprovalState
 from tray.store.copies import Copies
-from tray.store.ledger import ApprovedHook, LedgerState
+from tray.store.ledger import LedgerState
 
 FILE_NAME, SOURCE_FILE_NAME = "imported", "of-one-source"
 SEPARATOR = "=" * 80
@@ -25,18 +25,20 @@ DIGEST_DIGITS = 8  # digits of the digest that people see
 
 
 class ApprovalBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """What one click approves; `digest` names exactly these hooks with this content. It can be empty."""
+    """What one click approves. It can be empty."""
 
     hooks: tuple[HookState, ...] = ()
-    digest: str = ""
     source: str = ""  # the file whose waiting hooks these are; "" for imported hooks
     unreadable: int = 0  # hooks of that file that wait, too, and cannot be approved yet
 
     def __bool__(self) -> bool:
         return bool(self.hooks)
 
-
-NO_BATCH = ApprovalBatch()
+    @property
+    def digest(self) -> str:
+        """Names exactly these hooks with this content; "" without any."""
+        content = json.dumps([(one.key, one.digest) for one in self.hooks])
+        return hashlib.sha256(content.encode()).hexdigest() if self.hooks else ""
 
 
 def find_batch(catalog: HookCatalog, ledger_state: LedgerState) -> ApprovalBatch:
@@ -44,8 +46,10 @@ def find_batch(catalog: HookCatalog, ledger_state: LedgerState) -> ApprovalBatch
 
     A hook with an entry in the ledger here is reviewed by itself.
     """
-    hooks = tuple(_unchanged(catalog.states, ledger_state, catalog.imported))
-    return ApprovalBatch(hooks=hooks, digest=_digest(hooks)) if hooks else NO_BATCH
+    decided = {*ledger_state.revoked, *(key for key, _ in ledger_state.denied)}
+    waiting = (one for one in catalog.states if one.state is ApprovalState.PENDING and one.key not in decided)
+    known = {key: one.digest for key, one in catalog.imported.items()}
+    return ApprovalBatch(hooks=tuple(one for one in waiting if known.get(one.key) == one.digest))
 
 
 def find_batches(catalog: HookCatalog, ledger_state: LedgerState) -> tuple[ApprovalBatch, ...]:
@@ -62,44 +66,25 @@ def source_batches(states: Sequence[HookState]) -> tuple[ApprovalBatch, ...]:
     for one in states:
         if one.waiting and one.digest != REMOVED:
             groups.setdefault(one.hook.source.path, []).append(one)
-    return tuple(_source_batch(source, waiting) for source, waiting in groups.items())
-
-
-def _source_batch(source: str, waiting: Sequence[HookState]) -> ApprovalBatch:
-    hooks = tuple(one for one in waiting if one.digest)
-    return ApprovalBatch(hooks=hooks, digest=_digest(hooks), source=source, unreadable=len(waiting) - len(hooks))
-
-
-def _digest(hooks: Sequence[HookState]) -> str:
-    content = json.dumps([(one.key, one.digest) for one in hooks])
-    return hashlib.sha256(content.encode()).hexdigest()
-
-
-def _unchanged(
-    states: Sequence[HookState], ledger_state: LedgerState, imported: Mapping[str, ApprovedHook]
-) -> Iterator[HookState]:
-    decided = {*ledger_state.revoked, *(key for key, _ in ledger_state.denied)}
-    for one in states:
-        before = imported.get(one.key)
-        if one.state is ApprovalState.PENDING and one.key not in decided and before and before.digest == one.digest:
-            yield one
+    return tuple(
+        ApprovalBatch(
+            hooks=tuple(one for one in waiting if one.digest),
+            source=source,
+            unreadable=sum(not one.digest for one in waiting),
+        )
+        for source, waiting in groups.items()
+    )
 
 
 def summary_lines(batch: ApprovalBatch) -> tuple[str, ...]:
     """What the user should know before reading the hooks, in short sentences."""
-    if batch.source:
-        return _source_lines(batch)
-    return (
-        count(
+    if not batch.source:
+        waiting = count(
             "{n} hook waits with exactly the imported content.",
             "{n} hooks wait with exactly the imported content.",
             len(batch.hooks),
-        ),
-        say("Nothing runs until you approve it."),
-    )
-
-
-def _source_lines(batch: ApprovalBatch) -> tuple[str, ...]:
+        )
+        return waiting, say("Nothing runs until you approve it.")
     lines = [
         count(
             "{n} hook of {source} waits for you.", "{n} hooks of {source} wait for you.",

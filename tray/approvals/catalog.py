@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from tray.approvals import guarded_settings
-from tray.approvals.checks import describe, missing_files
+from tray.approvals.checks import missing_files
 from tray.approvals.command_words import Stamp
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.identity import reconcile
@@ -28,8 +29,7 @@ from tray.settings import Settings
 from tray.sources.configuration import Configuration, file_stamp, find_programs, load
 from tray.store.approval_file import IMPORTED, read_imported
 from tray.store.copies import Bundle, Copies, DamagedError
-from tray.store.grants import grants_of
-from tray.store.ledger import ApprovedHook, Ledger, LedgerState
+from tray.store.ledger import ApprovedHook, Ledger, LedgerState, grants_of
 from tray.store.trial_results import TrialResults
 
 NO_MODEL = phrase("it asks a model, and none is set: write `llm:` in hooktray.yaml and confirm it in the tray's menu")
@@ -70,15 +70,10 @@ class HookCatalog:
     `imported` are approvals of another machine, which approve nothing: batch.py offers them.
     """
 
-    def __init__(
-        self,
-        paths: Paths,
-        ledger: Ledger,
-        copies: Copies,
-    ) -> None:
+    def __init__(self, paths: Paths, ledger: Ledger, copies: Copies) -> None:
         self._import_file = paths.database.with_name(IMPORTED)  # an import while the tray runs writes it
         self.imported: Mapping[str, ApprovedHook] = read_imported(self._import_file)
-        self._import_stamp = self._stamp_of_import()
+        self._import_stamp = file_stamp(self._import_file)
         self.search = SearchPath(os.environ)
         self._paths = paths
         self._ledger = ledger
@@ -108,16 +103,17 @@ class HookCatalog:
     def refresh(self) -> None:
         """Read the sources again if they, the hooks' files or the ledger may have changed."""
         with self._lock:
-            stamp, version = self._current_stamp(), self._ledger.state.version
-            if stamp == self._stamp and version == self._version:
+            # What a refresh depends on besides the ledger.
+            tried, imported = self._trials.stamp, file_stamp(self._import_file)
+            stamp = (*self._declared_stamp(), self._search_stamp(), self._file_stamps(), tried, imported)
+            if stamp == self._stamp and self._version == self._ledger.state.version:
                 return
-            tried = self._trials.stamp
-            if self._import_stamp != self._stamp_of_import():
-                self._import_stamp = self._stamp_of_import()
+            if self._import_stamp != imported:
+                self._import_stamp = imported
                 self.imported = read_imported(self._import_file)
             declared = self._read()
             self._build(are_read=False)
-            self._stamp = (*declared, self._search_stamp(), self._read_stamps(), tried, self._import_stamp)
+            self._stamp = (*declared, self._search_stamp(), self._read_stamps(), tried, imported)
 
     def follow_ledger(self) -> None:
         """Rebuild the states after a decision, from what the last refresh read. No file is compared again."""
@@ -160,15 +156,6 @@ class HookCatalog:
         with self._lock:
             new, self._new = self._new, {}
             return tuple(one for one in self.states if one.waiting and new.get(one.key) == one.digest)
-
-    def _current_stamp(self) -> object:
-        """What a refresh depends on besides the ledger: the declaring file and the hooks' files."""
-        declared = self._declared_stamp()
-        rest = self._file_stamps(), self._trials.stamp, self._stamp_of_import()
-        return (*declared, self._search_stamp(), *rest)
-
-    def _stamp_of_import(self) -> object:
-        return file_stamp(self._import_file)
 
     def _search_stamp(self) -> str:
         """Where programs are looked for that were not found."""
@@ -213,8 +200,7 @@ class HookCatalog:
     def watched(self) -> tuple[str, ...]:
         """The files that what is proposed depends on, besides hooktray.yaml."""
         covered = (path for one in self.states for path in one.covered)
-        imported = (str(self._import_file),)
-        return (*self.configuration.watched, *covered, *imported)
+        return (*self.configuration.watched, *covered, str(self._import_file))
 
     def find(self, word: str) -> list[HookState]:
         """The hooks that the user may mean by a name, key, command or prefix of a digest."""
@@ -259,9 +245,16 @@ class HookCatalog:
         return guarded_settings.exceptions(self.configuration.settings, self._ledger.state)
 
     def _build_states(self, ledger_state: LedgerState, *, are_read: bool) -> tuple[HookState, ...]:
+        # Each hook's position is that of its source and its own within it: a removed hook moves none in other files.
+        sources = list(dict.fromkeys(hook.source.path for hook in self._hooks))
+        counts = Counter[str]()
+        positions = []
+        for hook in self._hooks:
+            positions.append((sources.index(hook.source.path), counts[hook.source.path]))
+            counts[hook.source.path] += 1
         states = [
             self._hook_state(hook, position, ledger_state, are_read=are_read)
-            for hook, position in _with_positions(self._hooks)
+            for hook, position in zip(self._hooks, positions, strict=True)
         ]
         declared = {one.key for one in states}
         removed = [
@@ -276,8 +269,13 @@ class HookCatalog:
     ) -> HookState:
         approved = ledger_state.approved.get(hook.key)
         in_force = approved.digest if approved else ""
-        if hook.inactive:
-            return _inactive_state(hook, position, approved, ledger_state)
+        if hook.inactive and approved and not hook.agent_switch:
+            return _removed_state(hook.key, approved, ledger_state, f"inactive now: {hook.inactive}")
+        if hook.inactive:  # listed and never proposed; if it is approved, its agent's own switch ends its turns
+            return HookState(
+                key=hook.key, hook=approved.hook if approved else hook, state=ApprovalState.INACTIVE, digest=in_force,
+                position=position, approved=in_force, health=hook.inactive,
+            )  # fmt: skip
         programs, damage = self._approved_copy(in_force)
         inspection = self._inspect(hook, programs, are_read=are_read)
         if isinstance(inspection, HooktrayError):
@@ -289,9 +287,20 @@ class HookCatalog:
         bundle = inspection.bundle
         if damage:  # unless the inspection has mended it
             _, damage = self._approved_copy(in_force)
-        health = damage or _health(hook, bundle, in_force, ledger_state)
+        denied = (hook.key, bundle.digest) in ledger_state.denied
+        health = damage
+        if not health and in_force and in_force != bundle.digest:
+            why = "your change was denied" if denied else "changed since approval"
+            health = f"{why}; the approved copy runs"
         granted = grants_of(hook.key, ledger_state.settings, ledger_state.setting_texts)
         trial = self._failed_trial(hook, bundle, in_force) if in_force and not health else None
+        health = health or (
+            f"its test run failed: {trial[0]}" if trial
+            else next((str(problem) for problem in missing_files(inspection) if problem.certain), "")
+        )  # fmt: skip
+        if not health and isinstance(hook.action, Prompt):
+            has_model = guarded_settings.llm(self.configuration.settings, ledger_state)
+            health = "" if has_model else say(NO_MODEL)  # it would fail each time
         return HookState(
             key=hook.key,
             hook=hook,
@@ -303,9 +312,7 @@ class HookCatalog:
             inspection=inspection,
             granted=granted,
             asks_for=asked_for(hook, bundle.contents.values(), os.environ, granted),
-            health=health
-            or (f"its test run failed: {trial[0]}" if trial else _first_problem(inspection))
-            or self._model_problem(hook, ledger_state),
+            health=health,
             remedy=trial[1] if trial else "",
             failed_trial=trial is not None,
         )
@@ -321,12 +328,6 @@ class HookCatalog:
         with self._lock:
             wanted = {one.digest for one in self.states} | {one.approved for one in self.states}
             self._copies.prune(wanted | {one.digest for one in self._ledger.in_order()})
-
-    def _model_problem(self, hook: Hook, ledger_state: LedgerState) -> str:
-        """That a hook asks a model and there is none, with the remedy: it would fail each time."""
-        if not isinstance(hook.action, Prompt) or guarded_settings.llm(self.configuration.settings, ledger_state):
-            return ""
-        return say(NO_MODEL)
 
     def _approved_copy(self, in_force: str) -> tuple[Mapping[str, str], str]:
         """Returns the programs that the approval noted, and how its copy is damaged, "" if it is whole.
@@ -355,7 +356,11 @@ class HookCatalog:
             inspection = error
         except (OSError, ValueError) as error:
             inspection = HooktrayError(f"{hook.name}: {error}")
-        self._inspections[hook.key] = (hook.definition, _merged_stamps(hook, inspection, before), inspection)
+        stamps = before
+        if isinstance(inspection, Inspection):  # those of the files count from before they were read
+            earlier = {stamp[0]: stamp for stamp in (*before, *inspection.stamps)}
+            stamps = tuple(earlier.get(one[0], one) for one in file_stamps(hook, inspection.watched_paths))
+        self._inspections[hook.key] = (hook.definition, stamps, inspection)
         return inspection
 
     def _has_programs(self, inspection: Inspection | HooktrayError, approved: Mapping[str, str]) -> bool:
@@ -368,29 +373,6 @@ class HookCatalog:
         return is_same and (not inspection.missing_programs or inspection.search_path == self.search.current())
 
 
-def _merged_stamps(
-    hook: Hook, inspection: Inspection | HooktrayError, before: tuple[Stamp, ...]
-) -> tuple[Stamp, ...]:
-    """The stamps of all that an inspection depends on, those of the files from before they were read."""
-    if isinstance(inspection, HooktrayError):
-        return before
-    earlier = {stamp[0]: stamp for stamp in (*before, *inspection.stamps)}
-    return tuple(earlier.get(stamp[0], stamp) for stamp in file_stamps(hook, inspection.watched_paths))
-
-
-def _with_positions(hooks: Sequence[Hook]) -> Iterator[tuple[Hook, tuple[int, int]]]:
-    """Each hook with its source's position and its own within that: a removed hook moves none in other files."""
-    counts: dict[str, int] = {}
-    for hook in hooks:
-        counts[hook.source.path] = counts.get(hook.source.path, -1) + 1
-        yield hook, (list(counts).index(hook.source.path), counts[hook.source.path])
-
-
-def _first_problem(inspection: Inspection) -> str:
-    """The first thing that its scripts need and that is missing; "" for none."""
-    return next((describe(problem) for problem in missing_files(inspection) if problem.certain), "")
-
-
 def _state(key: str, digest: str, in_force: str, ledger_state: LedgerState) -> ApprovalState:
     denied = (key, digest) in ledger_state.denied
     if in_force:
@@ -398,22 +380,6 @@ def _state(key: str, digest: str, in_force: str, ledger_state: LedgerState) -> A
     if denied:
         return ApprovalState.DENIED
     return ApprovalState.REVOKED if ledger_state.revoked.get(key) == digest else ApprovalState.PENDING
-
-
-def _inactive_state(
-    hook: Hook, position: tuple[int, int], approved: ApprovedHook | None, ledger_state: LedgerState
-) -> HookState:
-    """Listed and never proposed. Of an approved hook, only its agent's own switch ends the turns."""
-    if approved is not None and hook.agent_switch:
-        return HookState(
-            key=hook.key, hook=approved.hook, state=ApprovalState.INACTIVE, digest=approved.digest, position=position,
-            approved=approved.digest, health=hook.inactive,
-        )  # fmt: skip
-    if approved is not None:
-        return _removed_state(hook.key, approved, ledger_state, f"inactive now: {hook.inactive}")
-    return HookState(
-        key=hook.key, hook=hook, state=ApprovalState.INACTIVE, digest="", position=position, health=hook.inactive
-    )
 
 
 def _removed_state(key: str, one: ApprovedHook, ledger_state: LedgerState, why: str) -> HookState:
@@ -427,14 +393,6 @@ def _removed_state(key: str, one: ApprovedHook, ledger_state: LedgerState, why: 
         approved=one.digest,
         health=f"{why}; the approved copy goes on running",
     )
-
-
-def _health(hook: Hook, bundle: Bundle, in_force: str, ledger_state: LedgerState) -> str:
-    if in_force and in_force != bundle.digest:
-        denied = (hook.key, bundle.digest) in ledger_state.denied
-        why = "your change was denied" if denied else "changed since approval"
-        return f"{why}; the approved copy runs"
-    return ""
 
 
 def command_or_url(hook: Hook) -> str:

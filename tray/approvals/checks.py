@@ -5,24 +5,27 @@ The only programs that it starts are shells with `-n`, which read a script and d
 
 from __future__ import annotations
 
+import ast
 import os
-import shlex
+import re
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
+from tray.approvals.command_words import folder_of
 from tray.approvals.covered_files import ScriptProblem, ScriptProblemKind
-from tray.approvals.entry_points import EntryPoint
-from tray.approvals.inspection import Inspection, inspect
-from tray.approvals.python_imports import missing_imports
+from tray.approvals.inspection import EntryPoint, Inspection, inspect
 from tray.approvals.script_files import SHELLS, language
 from tray.approvals.script_start import parse_shebang
 from tray.errors import HooktrayError
 from tray.execution.environment import USER_PACKAGES
 from tray.execution.script import HEAD
-from tray.language import phrase, say
+from tray.files import user_file
+from tray.language import say
 from tray.model.hook import Command, Hook, Prompt
 
 TIMEOUT = 5.0  # seconds for a shell to read a script
@@ -34,29 +37,11 @@ SYNTAX_OPTIONS = {  # how each shell reads a script without running it, and with
     "sh": ("-n",),
 }
 SHELL_FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin")
-MESSAGES = {
-    ScriptProblemKind.FILE: phrase("`{name}` is not there, and {script} loads it"),
-    ScriptProblemKind.INTERPRETER: phrase("`{name}` is not installed, and {script} begins with it"),
-    ScriptProblemKind.MODE: phrase("{script} is not executable"),
-    ScriptProblemKind.MODULE: phrase("the import `{name}` of {script} was not found"),
-    ScriptProblemKind.SYNTAX: phrase("{script} cannot be read: {name}"),
-    ScriptProblemKind.USER_PACKAGE: phrase(
-        "`{name}`, which {script} imports, is installed for your user only, and hooks do not load such packages"
-    ),
-}
-REMEDIES = {
-    ScriptProblemKind.FILE: phrase("put the file there, or name it under `files:`"),
-    ScriptProblemKind.INTERPRETER: phrase("install it, or correct the first line"),
-    ScriptProblemKind.MODE: phrase("run `chmod +x {quoted}`"),
-    ScriptProblemKind.MODULE: phrase(
-        "put the file beside the script, or install the package for the interpreter that runs the script"
-    ),
-    ScriptProblemKind.SYNTAX: phrase("correct that line"),
-    ScriptProblemKind.USER_PACKAGE: phrase(
-        "write `env: [PYTHONUSERBASE]` into the hook, or let the script's first line name the Python of a virtual "
-        "environment that has the package"
-    ),
-}
+
+REMOVED_MODULES = {"asynchat", "asyncore", "distutils", "imp", "smtpd"}  # of older standard libraries
+STANDARD = frozenset(sys.stdlib_module_names) | REMOVED_MODULES
+# Signs that the script loads modules from elsewhere: PEP 723, or a search path of its own.
+OTHER_PLACES = ("# /// script", "sys.path", "addsitedir")
 
 
 def problems(inspection: Inspection) -> tuple[ScriptProblem, ...]:
@@ -76,11 +61,6 @@ def missing_files(inspection: Inspection) -> Iterator[ScriptProblem]:
             yield from _python_problems(inspection, entry, content)
 
 
-def blocking_problem(inspection: Inspection) -> str:
-    """Why a hook cannot work, and what to do; "" when nothing shows that it cannot."""
-    return next((describe(problem) for problem in problems(inspection) if problem.certain), "")
-
-
 class ImportCheck(msgspec.Struct, frozen=True):
     """Checks, before a hook is imported, that it can work and can be approved."""
 
@@ -91,27 +71,11 @@ class ImportCheck(msgspec.Struct, frozen=True):
         if isinstance(hook.action, Prompt) and not self.has_model:
             return say("it asks a model, and no `llm:` of hooktray.yaml is confirmed")
         try:
-            return blocking_problem(inspect(hook))
+            return next((str(problem) for problem in problems(inspect(hook)) if problem.certain), "")
         except HooktrayError as error:
             return ": ".join(filter(None, (error.message, error.hint)))
         except (OSError, ValueError) as error:
             return str(error)
-
-
-def describe(problem: ScriptProblem) -> str:
-    """One problem with its remedy, in one line."""
-    return f"{message(problem)}: {remedy(problem)}"
-
-
-def message(problem: ScriptProblem) -> str:
-    """What is wrong, and where."""
-    location = f"{problem.script}:{problem.line}" if problem.line else problem.script
-    return say(MESSAGES[problem.kind], name=problem.name, script=location)
-
-
-def remedy(problem: ScriptProblem) -> str:
-    """What to do about it."""
-    return say(REMEDIES[problem.kind], quoted=shlex.quote(problem.script))
 
 
 def _mode_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
@@ -147,7 +111,7 @@ def _python_problems(inspection: Inspection, entry: EntryPoint, content: bytes) 
     program = entry.program or parse_shebang(content[:HEAD]).interpreter
     bundle, text = inspection.bundle, content.decode("utf-8", "replace").removeprefix("\ufeff")
     try:
-        for name, line, is_users in missing_imports(
+        for name, line, is_users in _missing_imports(
             entry.path, text, bundle.pinned.get(program, program), bundle.contents
         ):
             kind = ScriptProblemKind.USER_PACKAGE if is_users else ScriptProblemKind.MODULE
@@ -177,3 +141,78 @@ def _syntax_error(shell: str, content: bytes) -> str:
         return ""
     errors = done.stderr.decode("utf-8", "replace").strip().splitlines()
     return errors[0].removeprefix(f"{program}: ") if done.returncode and errors else ""
+
+
+def _missing_imports(
+    script: str, text: str, program: str, covered: Collection[str]
+) -> Iterator[tuple[str, int, bool]]:
+    """Yields modules that a script needs and that are missing: name, line, and True if the user's packages have it.
+
+    Raises SyntaxError or ValueError when Python cannot read it.
+    """
+    tree = ast.parse(text)
+    folders = {folder_of(script), *(folder_of(path) for path in covered)}
+    installed = None if any(mark in text for mark in OTHER_PLACES) else _installed_for(program)
+    for node in tree.body:
+        names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            if node.level:
+                if not _holds([Path(script).parents[node.level - 1]], node.module):
+                    yield node.module, node.lineno, False
+                continue
+            names = [node.module]
+        for name in names:
+            root = name.split(".")[0]
+            if root in STANDARD or _holds(folders, name):
+                continue
+            if _holds([folder_of(script)], root):
+                yield name, node.lineno, False
+            elif installed is not None and not _holds(installed, root):
+                yield name, node.lineno, _holds(_user_packages(program), root)
+
+
+def _holds(folders: Iterable[Path | str], module: str) -> bool:
+    """True if one of the folders has this module: a file with any ending, or a folder."""
+    name = module.replace(".", "/")
+    return any(any(Path(folder).glob(pattern)) for folder in folders for pattern in (name, f"{name}.*"))
+
+
+@lru_cache(maxsize=64)
+def _installed_for(program: str) -> tuple[Path, ...] | None:
+    """Returns the folders of this interpreter's packages; None if its path does not show them."""
+    prefix = Path(program).parent.parent
+    config = prefix / "pyvenv.cfg"
+    folders = list(_packages(prefix))
+    try:
+        text = user_file(config).decode() if config.is_file() else ""
+    except (OSError, ValueError):
+        return None
+    if not text or re.search(r"include-system-site-packages\s*=\s*true", text, re.IGNORECASE):
+        real = Path(os.path.realpath(program)).parent.parent
+        folders += [*_packages(real), *(_packages(real / "local") if real == Path("/usr") else ())]
+    if not folders or any(any(folder.glob("__editable__*.pth")) for folder in folders):
+        return None
+    return (*folders, *_linked(folders))
+
+
+def _user_packages(program: str) -> Iterator[Path]:
+    """Yields the folders of `pip install --user` for this interpreter; a virtual environment has none."""
+    if not Path(program).parent.parent.joinpath("pyvenv.cfg").is_file():
+        yield from _packages(Path.home() / ".local")
+
+
+def _packages(prefix: Path) -> Iterator[Path]:
+    for pattern in ("lib/python3*/site-packages", "lib/python3*/dist-packages", "Lib/site-packages"):
+        yield from prefix.glob(pattern)
+
+
+def _linked(folders: Iterable[Path]) -> Iterator[Path]:
+    """Yields the folders that `.pth` files add."""
+    for file in (file for folder in folders for file in folder.glob("*.pth")):
+        try:
+            lines = user_file(file).decode("utf-8", "replace").splitlines()
+        except OSError:
+            continue
+        yield from (
+            Path(file.parent, line.strip()) for line in lines if line.strip() and not line.startswith(("#", "import"))
+        )

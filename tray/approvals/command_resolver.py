@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-
-import msgspec
 
 from tray.agents.placeholders import fill
 from tray.approvals import shell_hooks
@@ -31,19 +29,14 @@ MAX_LINES = 128  # command lines that are remembered
 NO_PLACEHOLDERS: Mapping[str, str] = MappingProxyType({})
 
 
-class _KnownLine(msgspec.Struct, frozen=True):
-    hook: Hook
-    manifest: Manifest
-    argv: tuple[str, ...]
-
-
 class CommandResolver:
     """Runs hooks from their approved bytes, bound to the very programs that were there when they were approved."""
 
     def __init__(self, copies: Copies) -> None:
         self._copies = copies
         self._cached_sums: dict[Stamp, str] = {}
-        self._lines: dict[str, _KnownLine] = {}  # as long as hook and copy are the same
+        # Command lines with their hook and manifest, valid as long as these are the same.
+        self._lines: dict[str, tuple[Hook, Manifest, tuple[str, ...]]] = {}
 
     def argv(
         self, hook: Hook, name: str, placeholders: Mapping[str, str] = NO_PLACEHOLDERS, search_path: str = ""
@@ -56,24 +49,20 @@ class CommandResolver:
         if not isinstance(command, Command):
             return ()
         manifest = self._intact_manifest(hook, name, search_path)
-        self._check_programs(hook, manifest)
+        for path, pinned in manifest.pinned.items():  # a program that is the hook itself, which no copy shows
+            is_program = os.path.isabs(path) and pinned != LINKED  # noqa: PTH117
+            if is_program and pinned != self._cached_sha256(path):
+                raise DamagedError(f"{path} is another program than when {hook.name} was approved")
         known = self._lines.get(name)
-        if known is not None and known.manifest is manifest and known.hook is hook and not placeholders:
-            return known.argv
+        if known is not None and known[0] is hook and known[1] is manifest and not placeholders:
+            return known[2]
         programs = {one: path for one, path in manifest.pinned.items() if not os.path.isabs(one)}  # noqa: PTH117
         argv = _line(hook, command, self._copies.paths(name), placeholders, programs)
         if not placeholders:
             if len(self._lines) >= MAX_LINES:
                 self._lines.clear()
-            self._lines[name] = _KnownLine(hook, manifest, argv)
+            self._lines[name] = hook, manifest, argv
         return argv
-
-    def _check_programs(self, hook: Hook, manifest: Manifest) -> None:
-        """Raises DamagedError if a program that is the hook itself has changed, which no copy shows."""
-        for path, pinned in manifest.pinned.items():
-            is_program = os.path.isabs(path) and pinned != LINKED  # noqa: PTH117
-            if is_program and pinned != self._cached_sha256(path):
-                raise DamagedError(f"{path} is another program than when {hook.name} was approved")
 
     def _intact_manifest(self, hook: Hook, name: str, search_path: str) -> Manifest:
         """What the copy consists of; altered files are put back from the spare bytes or from the hook's files."""
@@ -115,41 +104,25 @@ def _line(
     program = program_of(hook, command)
     if command.shell:
         return (program, "-c", shell_hooks.rewrite_line(hook, command, copies, programs))
-    first = script_words(copies[program], programs) if program in copies else (program,)
-    return (*first, *_arguments(hook, command, copies, placeholders, programs))
-
-
-def _arguments(
-    hook: Hook,
-    command: Command,
-    copies: Mapping[str, str],
-    placeholders: Mapping[str, str],
-    programs: Mapping[str, str],
-) -> Iterator[str]:
-    """Returns the words behind the first: a script's copy, a program that the line names, or data."""
+    argv = [*(script_words(copies[program], programs) if program in copies else (program,))]
     words = list(words_of(hook, command))
-    run: frozenset[int] = frozenset()
-    if programs:
-        run = frozenset(position for position, _ in program_positions([word.text for word in words], 0))
+    run = {position for position, _ in program_positions([word.text for word in words], 0)} if programs else set()
     for position, word in enumerate(words[1:], start=1):
         if word.path in copies:
-            yield word.prefix + copies[word.path]
+            argv.append(word.prefix + copies[word.path])
         elif position in run and word.text in programs:
-            yield programs[word.text]
+            argv.append(programs[word.text])
         else:
-            yield _data_word(word, placeholders, command)
+            argv.append(_data_word(word, placeholders, command))
+    return tuple(argv)
 
 
 def _data_word(word: CommandWord, placeholders: Mapping[str, str], command: Command) -> str:
     """Returns a word that names data with the user's own path, which is right in every folder."""
     named = word.text.removeprefix(word.prefix)
-    if named.startswith("~/") or (_is_relative(named, command) and "${" not in named):
+    is_relative = not command.format and named.startswith(("./", "../"))  # other formats mean the agent's folder
+    if named.startswith("~/") or (is_relative and "${" not in named):
         return word.prefix + word.path
     if is_user_file(word.path) and not Path(named).is_absolute():
         return word.prefix + word.path
     return fill(word.text, placeholders)
-
-
-def _is_relative(named: str, command: Command) -> bool:
-    """Whether it is a path relative to hooktray.yaml; other formats mean the agent's folder."""
-    return not command.format and named.startswith(("./", "../"))

@@ -60,6 +60,10 @@ def absolute(word: str, folder: str) -> str:
     return os.path.normpath(os.path.join(folder, os.path.expanduser(word)))  # noqa: PTH111, PTH118
 
 
+def folder_of(path: str) -> str:
+    return os.path.dirname(path)  # noqa: PTH120 - of texts, which need not be paths
+
+
 def is_user_file(path: str) -> bool:
     return os.path.isfile(path) and not path.startswith(SYSTEM_FOLDERS)  # noqa: PTH113
 

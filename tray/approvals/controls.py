@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
@@ -20,12 +21,14 @@ from tray.approvals.undo import LIST_HINT, HookSwitchUndo, LedgerUndo, SwitchUnd
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError, StoreError
 from tray.language import count, say
-from tray.store.grants import grants_definition, grants_key
-from tray.store.ledger import Ledger, LedgerAction, approval_text
+from tray.store.ledger import Ledger, LedgerAction, approval_text, grants_definition, grants_key
 from tray.store.switch import Switch, SwitchState
+from tray.text import sanitise
 
 TERMINAL = "terminal"  # the channel of what a command does without a proof
 PASSPHRASE = "passphrase"  # the channel of what the passphrase confirmed
+AGENT_SWITCH = "the agent's own switch"
+CONNECTION = "the agent's connection"
 COMMANDS = frozenset({TERMINAL, PASSPHRASE})
 MENU_UNDO = COMMANDS | {FILE}  # channels whose changes can also be undone in the menu
 
@@ -149,9 +152,7 @@ class Controls:
         """Confirm or turn down a setting that loosens a gate."""
         known = (one.definition for one in self._catalog.settings() if (one.key, one.digest) == (key, digest))
         action = LedgerAction.APPROVE if accept else LedgerAction.DENY
-        written = self._ledger.append(
-            action, key, digest, definition=next(known, ""), position=(0, 0), channel=channel
-        )
+        written = self._ledger.append(action, key, digest, definition=next(known, ""), channel=channel)
         name = key.removeprefix("setting:")
         text = say("{setting} is confirmed", setting=name) if accept else say("{name} is denied", name=name)
         self.announce(text, channel, self._undo(written.version))
@@ -205,19 +206,16 @@ class Controls:
 
     def revoke(self, key: str, channel: str) -> None:
         """Take the approval back: nothing of this hook runs from then on."""
-        self._catalog.refresh()
         state = self._approved(key)
         written = self._ledger.append(
-            LedgerAction.REVOKE, key, state.approved, definition="", position=state.position, channel=channel
+            LedgerAction.REVOKE, key, state.approved, position=state.position, channel=channel
         )  # fmt: skip
         self._catalog.follow_ledger()
         self.announce(say("{name} is revoked", name=state.hook.name), channel, self._undo(written.version))
 
     def grant(self, key: str, names: Iterable[str], channel: str) -> None:
         """Give an approved hook more of its withheld variables, and try it once more."""
-        names = tuple(names)
-        self._catalog.refresh()
-        state = self._approved(key)
+        state, names = self._approved(key), tuple(names)
         undo = self._undo(self._let_through(state, names, channel))
         text = say("{name} gets {variables}", name=state.hook.name, variables=", ".join(names))
         self.announce(text, channel, undo)
@@ -226,9 +224,7 @@ class Controls:
 
     def withhold(self, key: str, names: Iterable[str], channel: str) -> None:
         """Take variables back that were let through to a hook."""
-        names = tuple(names)
-        self._catalog.refresh()
-        state = self._approved(key)
+        state, names = self._approved(key), tuple(names)
         version = self._write_grants(state, {*state.granted} - {*names}, channel)
         text = say("{name} no longer gets {variables}", name=state.hook.name, variables=", ".join(names))
         self.announce(text, channel, self._undo(version))
@@ -256,6 +252,42 @@ class Controls:
             raise HooktrayError(say("no passphrase is set"), hint=say("`hooktray passphrase` sets one"))
         version = self.passphrase.forget(channel)
         self.announce(say("The passphrase is forgotten"), channel, self._undo(version))
+
+    def follow_agents(self) -> None:
+        """Let an agent's own switch turn off the approved hooks of its file, or on again."""
+        found, before = self._catalog.switched_off, self._switch.state().agents_off
+        if found.keys() == before:
+            return
+        self._switch.set_agents_off(found.keys(), AGENT_SWITCH)
+        for why, number in sorted(Counter(found[key] for key in found.keys() - before).items()):
+            off = count(
+                "{n} approved hook does not run: {why}",
+                "{n} approved hooks do not run: {why}",
+                number,
+                why=sanitise(why, 500),
+            )
+            self.announce(off, AGENT_SWITCH)
+        if again := before - found.keys():
+            text = count(
+                "{n} hook is no longer switched off by its agent",
+                "{n} hooks are no longer switched off by their agent",
+                len(again),
+            )
+            self.announce(text, AGENT_SWITCH)
+
+    def follow_connections(self, keys: Collection[str]) -> None:
+        """Leave the hooks of these keys to the agent whose own connected file declares them."""
+        before = self._switch.state().agent_runs
+        if keys == before:
+            return
+        self._switch.set_agent_runs(keys, CONNECTION)
+        if new := set(keys) - before:
+            text = count(
+                "{n} hook is run by the agent whose file declares it; Hooktray asks it for other agents",
+                "{n} hooks are run by the agent whose file declares them; Hooktray asks them for other agents",
+                len(new),
+            )
+            self.announce(text, "")
 
     @property
     def requests(self) -> tuple[PendingRequest, ...]:
@@ -311,6 +343,7 @@ class Controls:
         return state
 
     def _approved(self, key: str) -> HookState:
+        self._catalog.refresh()
         state = next((one for one in self._catalog.states if one.key == key and one.approved), None)
         if state is None:
             raise HooktrayError(say("this hook is not approved"), hint=say(LIST_HINT))
@@ -338,7 +371,7 @@ class Controls:
         definition, digest = grants_definition(names)
         action = LedgerAction.APPROVE if names else LedgerAction.REVOKE
         key = grants_key(state.key)
-        written = self._ledger.append(action, key, digest, definition=definition, position=(0, 0), channel=channel)
+        written = self._ledger.append(action, key, digest, definition=definition, channel=channel)
         self._catalog.follow_ledger()
         return written.version
 

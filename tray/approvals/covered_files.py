@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import enum
 import os
+import shlex
 import sys
 import tempfile
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import Protocol
 
 import msgspec
 
 from tray.agents.relay_command import SHIM_START
 from tray.approvals import script_files
-from tray.approvals.command_words import SYSTEM_FOLDERS
+from tray.approvals.command_words import SYSTEM_FOLDERS, Stamp, folder_of, path_stamp
 from tray.approvals.script_files import SCRIPT_SIZE, language, script_text
 from tray.errors import HooktrayError
 from tray.execution.script import HEAD
 from tray.files import file_head
+from tray.language import phrase, say
 
+MAX_SIZE = 20 * 1024 * 1024  # bytes of one hook's files together
 FOLDER_FILES, FOLDER_SIZE = 200, 5 * 1024 * 1024  # limits of a folder that is copied whole
 LINKED_FOLDERS = frozenset({"node_modules", ".venv", "venv"})  # too large to be copied: the copy links to them
 SKIPPED_FOLDERS = LINKED_FOLDERS | {
@@ -35,14 +37,31 @@ LOG_SUFFIXES = {".db", ".jsonl", ".lock", ".log", ".ndjson", ".out", ".pid", ".p
 
 
 class ScriptProblemKind(enum.Enum):
-    """What is missing or wrong."""
+    """What is missing or wrong, and what to do about it."""
 
-    FILE = enum.auto()  # a file that the script loads
-    INTERPRETER = enum.auto()  # the program in its first line
-    MODE = enum.auto()  # it is not executable
-    MODULE = enum.auto()  # a module that it imports
-    SYNTAX = enum.auto()  # the interpreter cannot read it
-    USER_PACKAGE = enum.auto()  # the module is a user's own Python package, which hooks do not load
+    FILE = (
+        phrase("`{name}` is not there, and {script} loads it"),
+        phrase("put the file there, or name it under `files:`"),
+    )
+    INTERPRETER = (
+        phrase("`{name}` is not installed, and {script} begins with it"),
+        phrase("install it, or correct the first line"),
+    )
+    MODE = (phrase("{script} is not executable"), phrase("run `chmod +x {quoted}`"))
+    MODULE = (
+        phrase("the import `{name}` of {script} was not found"),
+        phrase("put the file beside the script, or install the package for the interpreter that runs the script"),
+    )
+    SYNTAX = (phrase("{script} cannot be read: {name}"), phrase("correct that line"))
+    USER_PACKAGE = (
+        phrase(
+            "`{name}`, which {script} imports, is installed for your user only, and hooks do not load such packages"
+        ),
+        phrase(
+            "write `env: [PYTHONUSERBASE]` into the hook, or let the script's first line name the Python of a "
+            "virtual environment that has the package"
+        ),
+    )
 
 
 class ScriptProblem(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +72,20 @@ class ScriptProblem(msgspec.Struct, frozen=True, kw_only=True):
     script: str
     line: int = 0
     certain: bool = True
+
+    @property
+    def message(self) -> str:
+        """What is wrong, and where."""
+        place = f"{self.script}:{self.line}" if self.line else self.script
+        return say(self.kind.value[0], name=self.name, script=place)
+
+    @property
+    def remedy(self) -> str:
+        return say(self.kind.value[1], quoted=shlex.quote(self.script))
+
+    def __str__(self) -> str:
+        """In one line, with its remedy."""
+        return f"{self.message}: {self.remedy}"
 
 
 class CoveredFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,12 +98,30 @@ class CoveredFiles(msgspec.Struct, frozen=True, kw_only=True):
     watched: tuple[str, ...] = ()  # folders in which covered files may appear
 
 
-class FileContents(Protocol):
-    """The bytes of a hook's files."""
+class FileContents:
+    """The bytes of a hook's files, each read once and all together within the limit."""
+
+    def __init__(self) -> None:
+        self._left = MAX_SIZE
+        self._known: dict[str, bytes] = {}
+        self.stamps: list[Stamp] = []
 
     def content(self, path: str) -> bytes:
-        """Raises HooktrayError if the file cannot be read."""
-        ...
+        """Raises HooktrayError if the file cannot be read, or if the files are too large."""
+        if path not in self._known:
+            stamp = path_stamp(path)
+            self.stamps += [stamp] if stamp else []
+            try:
+                content = file_head(path, self._left + 1)
+            except OSError as error:
+                why = f"{path}: cannot be read: {error.strerror}"
+                raise HooktrayError(why, hint="make it readable for you") from error
+            if len(content) > self._left:
+                why = f"{path}: the hook's files are over {MAX_SIZE} bytes"
+                raise HooktrayError(why, hint="name fewer files under `files:`")
+            self._known[path] = content
+            self._left -= len(content)
+        return self._known[path]
 
 
 def find(
@@ -100,7 +151,7 @@ def boundary(script: str, folder: str) -> str:
     hooks = hooks_folder(script)
     above = [str(one) for one in PurePath(script).parents if os.path.exists(f"{one}/.git")]  # noqa: PTH110
     wanted = [*above, *([os.path.dirname(hooks)] if hooks else ()), *([folder] if _is_within(script, folder) else ())]  # noqa: PTH120
-    return min((one for one in wanted if not _too_wide(one)), key=len, default=_folder(script))
+    return min((one for one in wanted if not _too_wide(one)), key=len, default=folder_of(script))
 
 
 def hooks_folder(script: str) -> str:
@@ -150,7 +201,7 @@ class _Search:
             limit = f"{FOLDER_FILES} files" if len(files) > FOLDER_FILES else f"{FOLDER_SIZE // 1024**2} MB"
             hint = "write `files:` into the hook, or move it into a folder of its own"
             raise HooktrayError(f"{folder}: the hook's folder has more than {limit}", hint=hint)
-        self._watched |= dict.fromkeys((folder, *(_folder(path) for path in files)))
+        self._watched |= dict.fromkeys((folder, *(folder_of(path) for path in files)))
         self._named |= dict.fromkeys(files)
         return files
 
@@ -160,7 +211,7 @@ class _Search:
         self._files[script] = None
         waiting = deque([script, *(self.add_folder(hooks) if hooks else ())])
         seen: set[str] = set()
-        folders: dict[str, None] = {_folder(script): None}  # where Python looks for modules
+        folders: dict[str, None] = {folder_of(script): None}  # where Python looks for modules
         while waiting:
             path = waiting.popleft()
             if path in seen:
@@ -209,7 +260,7 @@ class _Search:
         """Yields the loaded files that are copied, and notes the others."""
         for one in script_files.loaded(kind, path, text, folders):
             if one.is_missing:
-                self._watched[_folder(path)] = None
+                self._watched[folder_of(path)] = None
                 self._problems[one.path] = ScriptProblem(
                     kind=ScriptProblemKind.FILE, name=one.path, script=path, line=one.line, certain=one.certain
                 )
@@ -233,10 +284,6 @@ class _Search:
 def _is_entry(path: str, folder: str) -> bool:
     """Whether `connect` wrote this file of a folder: an approved hook stays so when its agent is connected."""
     return path == os.path.join(folder, ENTRY_FILE) or file_head(path, len(SHIM_START)) == SHIM_START.encode()  # noqa: PTH118
-
-
-def _folder(path: str) -> str:
-    return os.path.dirname(path)  # noqa: PTH120 - of texts, which need not be paths
 
 
 def _is_within(path: str, folder: str) -> bool:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
 
@@ -40,7 +40,17 @@ class GuardedSetting(msgspec.Struct, frozen=True, kw_only=True):
 
 def guarded_settings(settings: Settings, ledger_state: LedgerState) -> tuple[GuardedSetting, ...]:
     """Returns the guarded settings that the file sets, each with its state."""
-    return tuple(_setting(*one, ledger_state) for one in _proposed(settings, ledger_state))
+    found = []
+    for name, text, definition in _proposed(settings, ledger_state):
+        key = f"setting:{name}"
+        digest = digest_of(definition if name == "push" else text)  # the text does not contain the URLs
+        found.append(
+            GuardedSetting(
+                key=key, text=text, digest=digest, definition=definition,
+                confirmed=ledger_state.settings.get(key) == digest, denied=(key, digest) in ledger_state.denied,
+            )
+        )  # fmt: skip
+    return tuple(found)
 
 
 def settings_in_force(settings: Settings, ledger_state: LedgerState) -> Settings:
@@ -66,7 +76,7 @@ def record_withdrawn(settings: Settings, ledger: Ledger) -> None:
 
 def record_edit(ledger: Ledger, action: LedgerAction, key: str, digest: str, definition: str) -> None:
     """Append to the ledger what an edit changes without confirmation. Raises StoreError."""
-    ledger.append(action, key, digest, definition=definition, position=(0, 0), channel=FILE)
+    ledger.append(action, key, digest, definition=definition, channel=FILE)
 
 
 def digest_of(text: str) -> str:
@@ -107,7 +117,10 @@ def _proposed(settings: Settings, ledger_state: LedgerState) -> Iterator[tuple[s
         text = f"llm: {settings.llm.base_url}, model {settings.llm.model}{key}"
         yield "llm", text, msgspec.json.encode(settings.llm).decode()
     if settings.push:
-        yield "push", f"push: {', '.join(map(_push_text, settings.push))}", _push_definition(settings.push)
+        # The secret store has the URLs: the ledger only gets their references.
+        kept = [msgspec.structs.replace(one, url=push_urls.reference(one.url)) for one in settings.push]
+        definition = msgspec.json.encode(kept, order="deterministic").decode()
+        yield "push", f"push: {', '.join(map(_push_text, settings.push))}", definition
     if settings.show_input and _is_input_hidden(ledger_state):
         yield "show_input", "show_input: true", ""
 
@@ -129,25 +142,6 @@ def _confirmed_targets(ledger_state: LedgerState) -> list[PushTarget]:
 def _push_text(target: PushTarget) -> str:
     text = ", with its text" if target.show_input else ""
     return f"{push_urls.label(target.url)} when {target.when} ({' '.join(target.classes)}{text})"
-
-
-def _push_definition(targets: Sequence[PushTarget]) -> str:
-    """The secret store has the URLs: the ledger only gets their references."""
-    kept = [msgspec.structs.replace(one, url=push_urls.reference(one.url)) for one in targets]
-    return msgspec.json.encode(kept, order="deterministic").decode()
-
-
-def _setting(name: str, text: str, definition: str, ledger_state: LedgerState) -> GuardedSetting:
-    key = f"setting:{name}"
-    digest = digest_of(definition if name == "push" else text)  # the text does not contain the URLs
-    return GuardedSetting(
-        key=key,
-        text=text,
-        digest=digest,
-        definition=definition,
-        confirmed=ledger_state.settings.get(key) == digest,
-        denied=(key, digest) in ledger_state.denied,
-    )
 
 
 def _confirmed(name: str, settings: Settings, ledger_state: LedgerState) -> bool:

@@ -1,23 +1,25 @@
 """What an approval covers: the scripts that a command line runs, and the files that belong to them.
 
-`shell_hooks.py` reads lines for a shell, `entry_points.py` finds what a line runs, and `covered_files.py` the
-files beside that. A word that names any other file is data and stays unchanged.
+`shell_hooks.py` reads lines for a shell, and `covered_files.py` finds the files beside what a line runs. A word that
+names any other file is data and stays unchanged.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, takewhile
+from pathlib import Path, PurePath
 
 import msgspec
 
 from tray.agents.placeholders import declared_values, fill
-from tray.approvals import covered_files, entry_points, shell_hooks
+from tray.approvals import covered_files, shell_hooks
 from tray.approvals.command_words import (
+    SYSTEM_FOLDERS,
     Stamp,
     absolute,
     file_sha256,
@@ -27,20 +29,28 @@ from tray.approvals.command_words import (
     split_line,
     words_of,
 )
-from tray.approvals.covered_files import CoveredFiles
-from tray.approvals.entry_points import EntryPoint
-from tray.approvals.programs import MissingError, is_searched_elsewhere, program_positions
+from tray.approvals.covered_files import LINKED_FOLDERS, CoveredFiles, FileContents
+from tray.approvals.programs import SCRIPT, MissingError, is_searched_elsewhere, program_positions
 from tray.approvals.script_files import is_interpreter
 from tray.approvals.script_start import parse_shebang
 from tray.approvals.search_path import is_user_writable
 from tray.errors import HooktrayError
-from tray.execution.script import HEAD
+from tray.execution.script import HEAD, ProgramSource, parse_invocation
 from tray.files import file_head
 from tray.model.hook import Command, Hook
 from tray.store.copies import LINKED, Bundle
 
-MAX_SIZE = 20 * 1024 * 1024  # bytes of one hook's files together
 MAX_FILES = 2000
+BINARY = (b"\x7fELF", b"MZ", b"\xca\xfe\xba\xbe", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
+DEVICES = "/dev/"
+
+
+class EntryPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that the line of a hook runs. `program` is the interpreter in front of it, if there is one."""
+
+    path: str
+    program: str = ""
+    is_copied: bool = True  # False for binaries, interpreters and a package manager's files
 
 
 class Inspection(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,11 +89,18 @@ def inspect(hook: Hook, search_path: str = "", known: Mapping[str, str] | None =
     if not command.shell:
         _require_program(hook, command)
     shell_hooks.require_line(hook, command)
-    reader = _Contents()
-    entries = tuple(_entries(hook, command))
-    listed = tuple(one for one in _limited(hook, command) if is_user_file(one))
+    reader = FileContents()
+    entries = _entries(hook, command)
+    listed = list(islice(_listed(hook, command), MAX_FILES + 1))
+    if len(listed) > MAX_FILES:
+        raise HooktrayError(f"{hook.name}: more than {MAX_FILES} files", hint="name fewer files under `files:`")
+    listed = list(filter(is_user_file, listed))
+    if command.shell:
+        named = list(shell_hooks.named_paths(hook, command))
+    else:
+        named = [(word.text, word.path) for word in words_of(hook, command)][1:]
     run = {entry.path for entry in entries} | set(listed) | {program_of(hook, command)}
-    data = dict(entry_points.data_words(_word_paths(hook, command), run))
+    data = dict(data_words(named, run))
     found = covered_files.find(
         (entry.path for entry in entries if entry.is_copied),
         command.folder,
@@ -100,7 +117,9 @@ def inspect(hook: Hook, search_path: str = "", known: Mapping[str, str] | None =
     contents = {one: reader.content(one) for one in files}
     names = dict.fromkeys((*_shebang_names(entries, contents), *_line_names(hook, command)))
     programs = {name: there for name in names if (there := _program(name, path, known or {}))}
-    own = {entry.path: file_sha256(entry.path) for entry in entries if _is_own_program(entry)}
+    # An entry that is the hook itself but not a script is approved by its bytes, and runs from its place.
+    programs_run = (entry.path for entry in entries if not entry.is_copied and not is_interpreter(entry.path))
+    own = {path: file_sha256(path) for path in programs_run if is_user_writable(path)}
     links = dict.fromkeys(found.links, LINKED)
     return Inspection(
         bundle=Bundle(
@@ -128,11 +147,6 @@ def _uncovered(hook: Hook, command: Command, entries: Iterable[EntryPoint], othe
     return tuple(path.replace(os.sep, "/") for path in paths if path not in copied and is_user_writable(path))
 
 
-def _is_own_program(entry: EntryPoint) -> bool:
-    """True if the entry is the hook itself but not a script: its bytes are approved, and it runs from its place."""
-    return not entry.is_copied and not is_interpreter(entry.path) and is_user_writable(entry.path)
-
-
 def _program(name: str, search_path: str, known: Mapping[str, str]) -> str:
     before = known.get(name, "")
     return before if os.access(before, os.X_OK) else shutil.which(name, path=search_path) or ""
@@ -149,7 +163,7 @@ def _shebang_names(entries: Iterable[EntryPoint], contents: Mapping[str, bytes])
 def _line_names(hook: Hook, command: Command) -> Iterator[str]:
     """Yields the programs that the line names, without its first word, which the definition has."""
     if command.shell:
-        yield from shell_hooks.bare_commands(hook, command)
+        yield from (field.text for field in shell_hooks.bare_programs(hook, command))
         return
     words = split_line(command.line)
     found = (at for at, is_script in program_positions(words, 0) if at and not is_script)
@@ -165,65 +179,40 @@ def file_stamps(hook: Hook, also: Iterable[str] = ()) -> tuple[Stamp, ...]:
         return ()
     paths: set[str] = {hook.action.interpreter, *also}
     with contextlib.suppress(HooktrayError, ValueError):
-        paths.update(_named(hook, hook.action))
+        if hook.action.shell:
+            paths.update(shell_hooks.paths(hook, hook.action))
+        else:
+            paths.update(word.path for word in words_of(hook, hook.action))
     with contextlib.suppress(HooktrayError):
         paths.update(islice(_listed(hook, hook.action), MAX_FILES))
     return tuple(stamp for path in sorted(paths) if (stamp := path_stamp(path)))
 
 
-def _entries(hook: Hook, command: Command) -> Iterator[EntryPoint]:
-    """The files that its line runs, each once."""
+def _entries(hook: Hook, command: Command) -> tuple[EntryPoint, ...]:
+    """The files of the user's own that its line runs, each once; files of the system's packages are left out."""
+    found: dict[str, EntryPoint] = {}
+    for path, program, by_name in _run_files(hook, command):
+        if path not in found and is_user_file(path):
+            is_managed = not LINKED_FOLDERS.isdisjoint(PurePath(path).parts)
+            is_copied = not is_managed and (bool(program) or _is_script(path, by_name=by_name))
+            found[path] = EntryPoint(path=path, program=program, is_copied=is_copied)
+    return tuple(found.values())
+
+
+def _run_files(hook: Hook, command: Command) -> Iterator[tuple[str, str, bool]]:
+    """Yields each path that the line runs, the interpreter in front of it, and True if it was found by its name."""
     if command.shell:
-        found = entry_points.in_shell(hook, command)
-    else:
-        argv = [
-            program_of(hook, command),
-            *(fill(word, declared_values(hook, command)) for word in split_line(command.line)[1:]),
-        ]
-        found = entry_points.in_argv(argv, command)
-    seen: set[str] = set()
-    for entry in found:
-        if entry.path not in seen:
-            seen.add(entry.path)
-            yield entry
-
-
-class _Contents:
-    """The bytes of a hook's files, each read once and all together within the limit."""
-
-    def __init__(self) -> None:
-        self._left = MAX_SIZE
-        self._known: dict[str, bytes] = {}
-        self.stamps: list[Stamp] = []
-
-    def content(self, path: str) -> bytes:
-        if path not in self._known:
-            stamp = path_stamp(path)
-            self.stamps += [stamp] if stamp else []
-            self._known[path] = _read(path, self._left)
-            self._left -= len(self._known[path])
-        return self._known[path]
-
-
-def _word_paths(hook: Hook, command: Command) -> list[tuple[str, str]]:
-    """Each word that may name a file, with its path."""
-    if command.shell:
-        return list(shell_hooks.named_paths(hook, command))
-    return [(word.text, word.path) for word in words_of(hook, command)][1:]
-
-
-def _limited(hook: Hook, command: Command) -> Iterator[str]:
-    for count, path in enumerate(_listed(hook, command)):
-        if count >= MAX_FILES:
-            raise HooktrayError(f"{hook.name}: more than {MAX_FILES} files", hint="name fewer files under `files:`")
-        yield path
-
-
-def _named(hook: Hook, command: Command) -> Iterator[str]:
-    """Every path that a word of the line may name."""
-    if command.shell:
-        return shell_hooks.paths(hook, command)
-    return (word.path for word in words_of(hook, command))
+        for one in shell_hooks.runs(shell_hooks.script_of(hook, command), command.folder):
+            if one.path:
+                yield one.path, _interpreter(one.argv, one.position) if one.is_script else "", False
+        return
+    values = declared_values(hook, command)
+    argv = [program_of(hook, command), *(fill(word, values) for word in split_line(command.line)[1:])]
+    for position, is_script in program_positions(argv, 0):
+        word = argv[position]
+        if is_script or position == 0 or "/" in word or "\\" in word:
+            program = _interpreter(argv, position) if is_script else ""
+            yield absolute(word, command.folder), program, position == 0 and bool(command.interpreter)
 
 
 def _require_program(hook: Hook, command: Command) -> None:
@@ -238,7 +227,7 @@ def _listed(hook: Hook, command: Command) -> Iterator[str]:
     """Yields the files that the hook's `files:` names."""
     for pattern in hook.files:
         whole = Path(absolute(pattern, command.folder))
-        fixed = Path(*_plain_parts(whole))
+        fixed = Path(*takewhile(lambda part: not set(part) & set("*?["), whole.parts))
         rest = whole.relative_to(fixed)
         try:
             yield from (str(path) for path in ([fixed] if rest == Path() else fixed.glob(str(rest))))
@@ -246,20 +235,44 @@ def _listed(hook: Hook, command: Command) -> Iterator[str]:
             raise HooktrayError(f"files: {pattern}: {error}", hint="write a pattern such as `lib/*.py`") from error
 
 
-def _plain_parts(pattern: Path) -> Iterator[str]:
-    for part in pattern.parts:
-        if any(char in part for char in "*?["):
-            return
-        yield part
+def _is_script(path: str, *, by_name: bool) -> bool:
+    """True if a program is a script of the user's own, and neither a binary nor an interpreter.
 
-
-def _read(path: str, left: int) -> bytes:
+    A link that a package manager put on the PATH does not count: the script there finds its files from its own place.
+    """
+    if is_interpreter(path):
+        return False
+    if by_name and os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path)):  # noqa: PTH120
+        return False
     try:
-        content = file_head(path, left + 1)
-    except OSError as error:
-        raise HooktrayError(f"{path}: cannot be read: {error.strerror}", hint="make it readable for you") from error
-    if len(content) > left:
-        raise HooktrayError(
-            f"{path}: the hook's files are over {MAX_SIZE} bytes", hint="name fewer files under `files:`"
-        )
-    return content
+        head = file_head(path, HEAD)
+    except OSError:
+        return True  # reading it raises the error
+    return not head.startswith(BINARY) and b"\0" not in head
+
+
+def data_words(words: Sequence[tuple[str, str]], run: set[str]) -> Iterator[tuple[str, str]]:
+    """Of words with the paths that they may name, those that name data: not run, and a file or written as a path."""
+    for text, path in words:
+        if not path or path in run or path.startswith((*SYSTEM_FOLDERS, DEVICES)) or "://" in text:
+            continue
+        written = re.search(r"(?:^|=)[\"']?(?:\.\.?/|~/|/)", text) and not SCRIPT.fullmatch(text)
+        if written or os.path.isfile(path):  # noqa: PTH113
+            yield text, path
+
+
+def _interpreter(argv: Sequence[str], position: int) -> str:
+    """The interpreter that runs the script at this place, where a word names it."""
+    for start in range(position):
+        if any(at == start for at, _ in program_positions(argv, 0)):
+            found = parse_invocation(argv[start:])
+            if found is not None and found.source is ProgramSource.SCRIPT and start + found.place == position:
+                word = _program_name(argv[start:])
+                return word if "/" in word else shutil.which(word) or word
+    return PurePath(argv[0]).name
+
+
+def _program_name(argv: Sequence[str]) -> str:
+    if PurePath(argv[0]).name != "env":
+        return argv[0]
+    return next((word for word in argv[1:] if "=" not in word and not word.startswith("-")), argv[0])

@@ -52,7 +52,11 @@ class Passphrase:
         """Whether this is the passphrase. Raises HooktrayError after too many wrong ones at the same place."""
         self._count_try(place)
         definition = self._definition
-        is_right = bool(definition) and self._matches(definition, text)
+        try:
+            salt = bytes.fromhex(definition.split()[4])
+        except (IndexError, ValueError):
+            return False
+        is_right = secrets.compare_digest(self._hash(_normal(text), salt).encode(), definition.encode())
         if is_right:
             with self._lock:
                 self._tries.pop(place, None)
@@ -71,10 +75,7 @@ class Passphrase:
 
     def _append(self, action: LedgerAction, definition: str, channel: str) -> int:
         digest = hashlib.sha256(definition.encode()).hexdigest()
-        state = self._ledger.append(
-            action, KEY, digest, definition=definition, position=(0, 0), channel=channel
-        )  # fmt: skip
-        return state.version
+        return self._ledger.append(action, KEY, digest, definition=definition, channel=channel).version
 
     def _count_try(self, place: str) -> None:
         now = self._clock.monotonic()
@@ -88,13 +89,6 @@ class Passphrase:
             times.append(now)
             if len(self._tries) > MAX_PLACES:
                 self._tries.pop(next(iter(self._tries)))
-
-    def _matches(self, definition: str, text: str) -> bool:
-        try:
-            salt = bytes.fromhex(definition.split()[4])
-        except (IndexError, ValueError):
-            return False
-        return secrets.compare_digest(self._hash(_normal(text), salt).encode(), definition.encode())
 
     def _hash(self, text: str, salt: bytes) -> str:
         """The name of the hash, its parameters, salt and value. Other threads go on meanwhile."""

@@ -181,17 +181,16 @@ def find_code(argv: Sequence[str]) -> Iterator[Code]:
 def foreign_code(argv: Sequence[str]) -> Iterator[int]:
     """Yields the positions of words that are code for an interpreter other than a shell."""
     for position, is_script in program_positions(argv, 0):
-        found = None if is_script else parse_invocation(argv[position:])
+        name, found = PurePath(argv[position]).name, None if is_script else parse_invocation(argv[position:])
         is_other = interpreter_name(argv[position]) and not is_shell(argv[position])
         if found and found.source is ProgramSource.CODE and found.place > 0 and is_other:
             yield position + found.place
-        elif PurePath(argv[position]).name == "git":
-            yield from (at for at in range(position + 2, len(argv)) if argv[at - 1] == "-c")
-        elif PurePath(argv[position]).name in RUNTIMES:
-            yield from (at for at in range(position + 2, len(argv)) if argv[at - 1] in RUNTIME_CODE)
-        elif (pattern := STARTING_WORDS.get(PurePath(argv[position]).name)) and not is_script:
+        elif name in RUNTIMES or name == "git":
+            options = RUNTIME_CODE if name in RUNTIMES else ("-c",)
+            yield from (at for at in range(position + 2, len(argv)) if argv[at - 1] in options)
+        elif (pattern := STARTING_WORDS.get(name)) and not is_script:
             yield from (at for at in range(position + 1, len(argv)) if pattern.match(argv[at]))
-        elif PurePath(argv[position]).name in AWKS and not is_script:
+        elif name in AWKS and not is_script:
             yield from (at for at in range(position + 1, len(argv)) if not argv[at].startswith("-"))
 
 
@@ -209,7 +208,8 @@ def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]
     if at >= len(argv):
         return
     yield at, False
-    if MARKS & set(argv[at]) and at + 1 < len(argv) and _runs_others(argv[at + 1]):
+    next_word = argv[at + 1] if at + 1 < len(argv) else ""
+    if MARKS & set(argv[at]) and (interpreter_name(next_word) or PurePath(next_word).name in ALL_WRAPPERS):
         yield from program_positions(argv, at + 1)  # such as `$TIMEOUT sh ./x`
         return
     name, found = PurePath(argv[at]).name, parse_invocation(argv[at:])
@@ -245,10 +245,6 @@ def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]
             first = first and not is_path
             if is_path or SCRIPT.fullmatch(argv[position]):
                 yield position, True
-
-
-def _runs_others(program: str) -> bool:
-    return bool(interpreter_name(program)) or PurePath(program).name in ALL_WRAPPERS
 
 
 def _runner_start(argv: Sequence[str], at: int, verbs: Collection[str]) -> int:

@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import enum
 import hashlib
+import json
 import os
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 
 import msgspec
 
 from tray.approvals.catalog import REMOVED, HookState
-from tray.approvals.checks import describe, problems
-from tray.approvals.definition import definition_rows
+from tray.approvals.checks import problems
 from tray.approvals.review_facts import facts, uncovered, unseen
 from tray.approvals.variables import asked_for, grant_command
 from tray.errors import HooktrayError, store_error
 from tray.language import count, say
-from tray.model.hook import Action, Http, Prompt, Rule
-from tray.store.copies import Copies, DamagedError
+from tray.model.decision import Verdict
+from tray.model.hook import Action, Failure, Http, Prompt, Rule
+from tray.store.copies import Copies, DamagedError, Manifest
 from tray.text import first_line, printable
 
 LIMIT = 4_000_000  # characters: what is approved is shown whole
 TERMINAL_LIMIT = 40_000  # characters of files that a terminal shows; the rest is in the text that it names
 GUTTER = "| "  # before each line that is not ours: it cannot pass for one of ours
+
+# Definitions as rows such as a person writes them: what is set, by the names of `hooktray.yaml`.
+NAMES = {  # of the fields that definitions in ledgers have, where `hooktray.yaml` calls them otherwise
+    "agents": "agent",
+    "aside": "async",
+    "background": "background_seconds",
+    "line": "command",
+    "pattern": "matcher",
+    "text": "prompt",
+    "verdict": "decision",
+}
+FIRST = ("name", "event", "agent", "tool", "matcher", "type", "command", "url", "prompt", "decision", "reason")
+# The defaults: empty, or what every hook has that declares nothing else.
+DEFAULTS: Mapping[str, object] = {"background": 600.0, "enabled": True, "failure": Failure.DEFAULT.value}
+EMPTY: tuple[object, ...] = ("", [], {}, False, None)
 
 
 class SectionKind(enum.Enum):
@@ -109,21 +125,13 @@ def _text_lines(parts: tuple[Section, ...], file_limit: int) -> Iterator[str]:
             continue
         shown = list(part.lines)
         if part.kind is SectionKind.FILE:
-            shown = list(_within(part.lines, file_limit))
+            sizes = accumulate(map(len, part.lines))
+            shown = [line for line, size in zip(part.lines, sizes, strict=True) if size <= file_limit]
             file_limit -= sum(map(len, shown))
         gutter = GUTTER if part.kind in FOREIGN else ""
         yield from (f"{gutter}{line}" for line in shown)
         if more := len(part.lines) - len(shown):
             yield count("… and {n} more line", "… and {n} more lines", more)
-
-
-def _within(lines: tuple[str, ...], limit: int) -> Iterator[str]:
-    """The first lines that together have no more characters than this."""
-    for line in lines:
-        limit -= len(line)
-        if limit < 0:
-            return
-        yield line
 
 
 def _sections(state: HookState, copies: Copies, environment: Mapping[str, str]) -> Iterator[Section]:
@@ -139,32 +147,40 @@ def _sections(state: HookState, copies: Copies, environment: Mapping[str, str]) 
     text = state.hook.source.text
     declared = text.splitlines() if text else definition_rows(state.hook.definition)
     yield Section(kind=SectionKind.DECLARED, lines=tuple(declared))
-    yield from _definition_changes(state, copies)
+    before = _changed_approval(state, copies)
+    if isinstance(before, Manifest):
+        title = say("What changed in the definition since it was approved:")
+        if lines := _diff(definition_rows(before.definition), definition_rows(state.hook.definition)):
+            yield Section(kind=SectionKind.CHANGES, title=title, lines=lines)
     for path in state.covered:
         now = _lines(_contents(state)[path])
         yield Section(kind=SectionKind.FILE, title=f"{path}:", lines=tuple(now))
-        yield from _changes(path, now, state, copies)
-    yield from _removed_files(state, copies)
+        title = say("What changed in {path} since it was approved:", path=path)
+        if isinstance(before, DamagedError):
+            yield Section(kind=SectionKind.CHANGES, title=title, lines=(before.message,))
+        elif before and (lines := _diff(_approved_lines(copies.path(state.approved, path)), now)):
+            yield Section(kind=SectionKind.CHANGES, title=title, lines=lines)
+    if isinstance(before, Manifest):
+        for path in sorted(before.files.keys() - {*state.covered}):
+            yield Section(kind=SectionKind.CHANGES, title=say("No longer part of it: {path}", path=path))
     if details := tuple(_details(state, copies)):
         yield Section(kind=SectionKind.DETAILS, title=say("Details:"), lines=details)
     digest = ((say("Digest"), state.digest),) if state.digest else ()
     yield Section(kind=SectionKind.FACTS, rows=(*facts(state), *digest))
-    found = [*_problems(state), *_withheld(state, environment)]
+    wrong = problems(state.inspection) if state.inspection else ()
+    found = (*(f"  {problem}" for problem in wrong), *_withheld(state, environment))
     if found:
-        yield Section(kind=SectionKind.PROBLEMS, title=say("Before you approve it:"), lines=tuple(found))
+        yield Section(kind=SectionKind.PROBLEMS, title=say("Before you approve it:"), lines=found)
 
 
-def _problems(state: HookState) -> Iterator[str]:
-    """What the inspection of the files found wrong, before anything of the hook has run."""
-    if state.inspection is not None:
-        yield from (f"  {describe(problem)}" for problem in problems(state.inspection))
-
-
-def _definition_changes(state: HookState, copies: Copies) -> Iterator[Section]:
-    before, now = _approved_definition(state, copies), definition_rows(state.hook.definition)
-    if before and before != now:
-        title = say("What changed in the definition since it was approved:")
-        yield Section(kind=SectionKind.CHANGES, title=title, lines=_diff(before, now))
+def _changed_approval(state: HookState, copies: Copies) -> Manifest | DamagedError | None:
+    """Returns what is approved, or how its copy is damaged; None if nothing is, or if just that is proposed."""
+    if not state.approved or state.approved == state.digest:
+        return None
+    try:
+        return copies.check(state.approved)
+    except DamagedError as damage:
+        return damage
 
 
 def _details(state: HookState, copies: Copies) -> Iterator[str]:
@@ -184,39 +200,8 @@ def _details(state: HookState, copies: Copies) -> Iterator[str]:
         yield "  " + say("Not found on that PATH: {names}", names=", ".join(missing))
 
 
-def _changes(path: str, now: list[str], state: HookState, copies: Copies) -> Iterator[Section]:
-    if not state.approved or state.approved == state.digest:
-        return
-    title = say("What changed in {path} since it was approved:", path=path)
-    try:
-        copies.check(state.approved)
-        lines = _diff(_approved_lines(copies.path(state.approved, path)), now)
-    except DamagedError as damage:
-        lines = (damage.message,)
-    if lines:
-        yield Section(kind=SectionKind.CHANGES, title=title, lines=lines)
-
-
 def _diff(before: list[str], now: list[str]) -> tuple[str, ...]:
     return tuple(difflib.unified_diff(before, now, "approved", "now", lineterm=""))
-
-
-def _removed_files(state: HookState, copies: Copies) -> Iterator[Section]:
-    """The files of the approved copy that are no longer covered."""
-    if not state.approved or state.approved == state.digest:
-        return
-    with contextlib.suppress(DamagedError):
-        for path in sorted(copies.check(state.approved).files.keys() - {*state.covered}):
-            yield Section(kind=SectionKind.CHANGES, title=say("No longer part of it: {path}", path=path))
-
-
-def _approved_definition(state: HookState, copies: Copies) -> list[str]:
-    if not state.approved:
-        return []
-    try:
-        return definition_rows(copies.check(state.approved).definition)
-    except DamagedError:
-        return []
 
 
 def _withheld(state: HookState, environment: Mapping[str, str]) -> Iterator[str]:
@@ -241,3 +226,43 @@ def _approved_lines(path: Path) -> list[str]:
 
 def _lines(whole: bytes) -> list[str]:
     return whole.decode("utf-8", "replace").splitlines()
+
+
+def definition_rows(definition: str) -> list[str]:
+    """`key: value` for all that a definition sets; a text of several lines follows its key, indented."""
+    fields = _object(json.loads(definition))
+    del fields["source"]
+    kind = str(fields.pop("kind")).lower()
+    action, match = _object(fields.pop("action")), _object(fields.pop("match"))
+    if kind == Rule.__name__.lower():
+        action["verdict"] = Verdict(int(str(action["verdict"]))).word
+    elif action.pop("agent", False):
+        kind = "agent"
+    values: dict[str, object] = {"type": kind}
+    for part in (match, action, fields):
+        values |= {NAMES.get(key, key): one for key, one in part.items() if one not in (*EMPTY, DEFAULTS.get(key))}
+    order = [*(key for key in FIRST if key in values), *sorted(values.keys() - set(FIRST))]
+    return [row for key in order for row in _rows(key, values[key])]
+
+
+def _object(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise ValueError(f"not a hook's definition: {value!r:.40}")
+    return value
+
+
+def _rows(key: str, value: object) -> Iterator[str]:
+    lines = _text(value).splitlines() or [""]
+    if len(lines) == 1:
+        yield f"{key}: {lines[0]}"
+        return
+    yield f"{key}:"
+    yield from (f"  {line}" for line in lines)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(": ".join(map(str, one)) if isinstance(one, list) else str(one) for one in value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)

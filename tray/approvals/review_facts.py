@@ -64,13 +64,16 @@ FAILURES: Mapping[str, str] = {
 def facts(one: HookState) -> tuple[tuple[str, str], ...]:
     """Each with its label."""
     hook = one.hook
+    covered = say("what is written above; no file belongs to it")
+    if one.covered:
+        covered = count("{n} file, as shown above", "{n} files, as shown above", len(one.covered))
     rows = (
         (say("When"), moment(hook.match)),
         (say("Agents"), ", ".join(hook.match.agents) or say("every agent")),
         (say("May do"), _abilities(hook)),
         (say("Variables"), _variables(one)),
         (say("If it fails"), _failure(hook)),
-        (say("Covered"), _covered(one)),
+        (say("Covered"), covered),
         (say("Not covered"), _not_covered(one)),
         (say("Afterwards"), _trial(hook)),
     )
@@ -113,20 +116,15 @@ def _abilities(hook: Hook) -> str:
         does = say("sends its text and the event to the model, which may read files of the project")
     else:
         does = say("sends its text and the event to the model")
-    can = _capabilities(hook.match)
+    can = Capability.NOTHING
+    for agent in hook.match.agents or BUILT_IN:
+        for name, event in AGENTS[agent].events.items():
+            if hook.match.event in (name, event.kind):
+                can |= event.can
     words = [say(text) for ability, text in ABILITIES.items() if ability in can]
     if hook.async_mode is not AsyncMode.NO or not words:
         return f"{does}; " + say("nobody waits for its answer")
     return f"{does}; " + say("its answer may: {what}", what=", ".join(words))
-
-
-def _capabilities(match: Match) -> Capability:
-    can = Capability.NOTHING
-    for agent in match.agents or BUILT_IN:
-        for name, one in AGENTS[agent].events.items():
-            if match.event in (name, one.kind):
-                can |= one.can
-    return can
 
 
 def _variables(one: HookState) -> str:
@@ -142,21 +140,12 @@ def _variables(one: HookState) -> str:
 def _failure(hook: Hook) -> str:
     if isinstance(hook.action, Rule):
         return ""
-    seconds = min(hook.timeout, _longest(hook.match))
+    specs = [(name, one) for agent in hook.match.agents or AGENTS for name, one in AGENTS[agent].events.items()]
+    asking = [one for name, one in specs if hook.match.event in (one.kind, name)]
+    # The most seconds that an agent waits for it. No agent waits for a hook that only observes.
+    longest = max((math.inf if one.observe_only else one.deadline for one in asking), default=math.inf)
+    seconds = min(hook.timeout, longest)
     return f"{say(FAILURES[hook.failure])} · " + say("time limit {seconds:g} s", seconds=seconds)
-
-
-def _longest(match: Match) -> float:
-    """Returns the most seconds that an agent waits for this hook. No agent waits for a hook that only observes."""
-    specs = [(name, one) for agent in match.agents or AGENTS for name, one in AGENTS[agent].events.items()]
-    asking = [one for name, one in specs if match.event in (one.kind, name)]
-    return max((math.inf if one.observe_only else one.deadline for one in asking), default=math.inf)
-
-
-def _covered(one: HookState) -> str:
-    if not one.covered:
-        return say("what is written above; no file belongs to it")
-    return count("{n} file, as shown above", "{n} files, as shown above", len(one.covered))
 
 
 def _not_covered(one: HookState) -> str:

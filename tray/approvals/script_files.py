@@ -13,7 +13,7 @@ from pathlib import PurePath
 import msgspec
 
 from tray.agents.placeholders import folder_variables
-from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
+from tray.approvals.command_words import SYSTEM_FOLDERS, absolute, folder_of
 from tray.approvals.script_start import parse_shebang
 from tray.execution.script import VERSION, interpreter_name
 from tray.files import file_head
@@ -130,18 +130,15 @@ def script_text(kind: str, content: bytes) -> str:
             text = pattern.sub(replacement, text)
         for name, value in dict(ASSIGNMENT.findall(text)).items():
             text = re.sub(rf"\$(?:\{{{name}\}}|{name}\b)", value.replace("\\", r"\\"), text)
-    return VARIABLE.sub(_fixed_or_beside, text)
-
-
-def _fixed_or_beside(variable: re.Match[str]) -> str:
-    """Returns a variable with a fixed folder as it is, and the script's own folder for any other one."""
-    return variable[0] if variable[1] in _fixed_names() else "./"
+    fixed = _fixed_names()  # any other variable stands for the script's own folder
+    return VARIABLE.sub(lambda variable: variable[0] if variable[1] in fixed else "./", text)
 
 
 def loaded(kind: str, path: str, text: str, folders: Collection[str]) -> Iterator[Load]:
     """Yields the files that a script loads. Python looks for modules in `folders`, too."""
     if kind == "python":
-        yield from (Load(path=one) for one in _modules(path, text, tuple(dict.fromkeys((*folders, _folder(path))))))
+        own = tuple(dict.fromkeys((*folders, folder_of(path))))
+        yield from (Load(path=one) for one in _modules(path, text, own))
         return
     for found in PATTERNS[kind].finditer(text):
         name = found["name"]
@@ -150,7 +147,7 @@ def loaded(kind: str, path: str, text: str, folders: Collection[str]) -> Iterato
             yield Load(path=name if "$" in name else absolute(name, "/"), is_fixed=True)
             continue
         names = (*(f"{name}{ending}" for ending in ENDINGS.get(kind, ("",))), TYPED.sub("ts", name))
-        file = next(filter(os.path.isfile, (absolute(one, _folder(path)) for one in names)), "")
+        file = next(filter(os.path.isfile, (absolute(one, folder_of(path)) for one in names)), "")
         if file:
             yield Load(path=file)
         elif not ("/" in name or found[0].startswith("require_relative")) or set(name) & set("*?[$"):
@@ -158,14 +155,14 @@ def loaded(kind: str, path: str, text: str, folders: Collection[str]) -> Iterato
         elif text.count(PurePath(name).name) == 1:
             line = text.count("\n", 0, found.start("name")) + 1  # a name that comes again is looked for first
             certain = kind != "javascript" or "(" not in found[0] or "try" not in text
-            yield Load(path=absolute(name, _folder(path)), line=line, is_missing=True, certain=certain)
+            yield Load(path=absolute(name, folder_of(path)), line=line, is_missing=True, certain=certain)
 
 
 def named(path: str, text: str) -> Iterator[str]:
     """Yields existing files beside a script that it names, and folders whose files it lists."""
-    folder = _folder(path)
+    folder = folder_of(path)
     names = dict.fromkeys(found[2] for found in QUOTED.finditer(f"{text}\n{JOINED.sub('/', text)}"))
-    bases = [folder, *([_folder(folder)] if ABOVE.search(text) else [])]
+    bases = [folder, *([folder_of(folder)] if ABOVE.search(text) else [])]
     folders = [one for name in names for base in bases if _is_folder(one := absolute(name, base), folder)]
     if LISTING.search(text):
         yield from folders
@@ -193,9 +190,9 @@ def search_path(path: str, text: str) -> Iterator[str]:
     """Yields folders that the script may add to `sys.path`: named ones below its own or the one above."""
     if "sys.path" not in text and "addsitedir" not in text:
         return
-    above = _folder(_folder(path))
+    above = folder_of(folder_of(path))
     names = [found[2] for found in QUOTED.finditer(f"{text}\n{JOINED.sub('/', text)}")]
-    wanted = (above, *(absolute(name, base) for base in (_folder(path), above) for name in names))
+    wanted = (above, *(absolute(name, base) for base in (folder_of(path), above) for name in names))
     yield from filter(os.path.isdir, wanted)
 
 
@@ -236,9 +233,9 @@ def _modules(path: str, text: str, folders: tuple[str, ...]) -> Iterator[str]:
                 yield from _module_files(folders, name.split(" as ")[0].strip())
             continue
         level = len(package) - len(package.lstrip("."))
-        base = _folder(path)
+        base = folder_of(path)
         for _ in range(level - 1):
-            base = _folder(base)
+            base = folder_of(base)
         for name in ("", *names):
             module = ".".join(filter(None, (package.lstrip("."), name)))
             yield from _module_files((base,) if level else folders, module)
@@ -262,7 +259,3 @@ def _module_files(folders: Iterable[str], name: str) -> Iterator[str]:
 def _is_folder(path: str, script_folder: str) -> bool:
     """True for an existing folder that does not contain the script."""
     return os.path.isdir(path) and not f"{script_folder}/".startswith(f"{path.rstrip('/')}/")  # noqa: PTH112
-
-
-def _folder(path: str) -> str:
-    return os.path.dirname(path)  # noqa: PTH120 - of texts, which need not be paths

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import PurePath
 
 import msgspec
@@ -46,19 +46,12 @@ def parse_shebang(head: bytes) -> Shebang:
         words = (program, *(shlex.split(found[1]) if found and not set(found[1]) & set("$\\#") else (argument,)))
     except ValueError:
         words = (program, argument)
-    return Shebang(words=words, place=_env_place(words), is_searched=True)
-
-
-def _env_place(words: Sequence[str]) -> int:
-    """Where the name of the program is among the words of env."""
-    at = 1
+    at = 1  # where the name of the program is among the words of env
     while at < len(words) and (words[at].startswith("-") or ASSIGNMENT.match(words[at])):
-        if words[at] in ENV_VALUES:
-            at += 1
-        elif words[at].startswith(("-S", "--split")):
-            return -1
-        at += 1
-    return at if at < len(words) and words[at] else -1
+        if words[at].startswith(("-S", "--split")):
+            return Shebang(words=words, is_searched=True)
+        at += 2 if words[at] in ENV_VALUES else 1
+    return Shebang(words=words, place=at if at < len(words) and words[at] else -1, is_searched=True)
 
 
 def start_words(shebang: Shebang, programs: Mapping[str, str]) -> tuple[str, ...]:

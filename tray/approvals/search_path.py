@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -23,16 +24,11 @@ def is_user_writable(path: str) -> bool:
         return not f"{path}/".startswith(SYSTEM_FOLDERS)
     above = [path] if not os.path.islink(path) else []  # noqa: PTH114
     above += [str(one) for one in PurePath(path).parents]
-    return any(_is_ours(one) for one in above)
-
-
-def _is_ours(path: str) -> bool:
-    if sys.platform == "win32":
-        return True
-    try:
-        return os.access(path, os.W_OK) or os.stat(path).st_uid == os.geteuid()  # noqa: PTH116
-    except OSError:
-        return False
+    for one in above:
+        with contextlib.suppress(OSError):
+            if os.access(one, os.W_OK) or os.stat(one).st_uid == os.geteuid():  # noqa: PTH116
+                return True
+    return False
 
 
 class SearchPath:
@@ -53,9 +49,8 @@ class SearchPath:
 
     def current(self) -> str:
         """Returns the PATH for an approval outside a terminal."""
-        return self.event_path or self._login_path()
-
-    def _login_path(self) -> str:
+        if self.event_path:
+            return self.event_path
         own = self._environment.get("PATH", os.defpath)
         if "TERM" in self._environment:  # we were started from a terminal: that is the login shell's
             return own

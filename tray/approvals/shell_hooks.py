@@ -14,30 +14,6 @@ import msgspec
 from tray.agents.placeholders import declared_values, project_placeholders
 from tray.approvals import programs
 from tray.approvals.command_words import is_user_file, program_of, split_line
-from tray.approvals.programs import (
-    COMPILERS,
-    EDITORS,
-    LOADING_VARIABLES,
-    NON_EXECUTING,
-    OTHER_SHELLS,
-    PLACERS,
-    QUOTED_HINT,
-    REPEATERS,
-    SCRIPT,
-    STARTERS,
-    find_code,
-    foreign_code,
-    interprets_python,
-    is_searched_elsewhere,
-    names_relative_code,
-    program_positions,
-    reads_code,
-    reads_shell_code,
-    require_file,
-    require_safe_imports,
-    start_folder,
-    starts_others,
-)
 from tray.approvals.script_start import script_words
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
@@ -114,12 +90,14 @@ def runs(script: EvaluatedLine, folder: str, shown: str = "", *, is_movable: boo
     for command in script.commands:
         for variant in command.variants:
             argv = tuple(field.text.replace(GLOB, "*") for field in variant)
-            found = [(variant[position], position) for position, _ in program_positions(argv, 0)]
-            scripts = {position for position, is_script in program_positions(argv, 0) if is_script}
-            for field, position in found:
-                is_script = position in scripts
+            positions = list(programs.program_positions(argv, 0))
+            for position, _ in positions:
+                is_script = (position, True) in positions
+                field = variant[position]
                 yield _run(field, command, argv, position, folder, shown, is_script=is_script, is_movable=is_movable)
-            code = [field for field, _ in found] + [variant[one.first] for one in find_code(argv)]
+            code = [variant[position] for position, _ in positions] + [
+                variant[one.first] for one in programs.find_code(argv)
+            ]
             for field, giver in _code_files(script, command, code, argv):
                 words = (*argv[:1], field.text)
                 yield _run(field, giver, words, 1, folder, shown, is_script=True, is_movable=is_movable)
@@ -149,8 +127,8 @@ def _run(
         argv=argv,
         position=position,
         paths=UNKNOWN
-        if is_path and "{}" in text and any(PurePath(word).name in REPEATERS for word in argv[:position])
-        else under(start_folder(argv[:position], command.folder or (folder,)), text)
+        if is_path and "{}" in text and any(PurePath(word).name in programs.REPEATERS for word in argv[:position])
+        else under(programs.start_folder(argv[:position], command.folder or (folder,)), text)
         if is_path and text and "\0" not in text
         else (),
         shown=shown or field.word.raw,
@@ -164,9 +142,9 @@ def _code_files(
 ) -> Iterator[tuple[Field, SimpleCommand]]:
     """Yields the files whose text an interpreter runs: on its stdin, or in `$(cat x)` where it expects code."""
     files = [field for field in command.redirects if field.word.redirect == "<"]
-    if reads_code(argv):
+    if programs.reads_code(argv):
         yield from ((field, command) for field in files)
-        repeats = PurePath(argv[0]).name in REPEATERS
+        repeats = PurePath(argv[0]).name in programs.REPEATERS
         others = (
             () if files else (one for one in script.commands if one is not command and _gives(one, repeats=repeats))
         )
@@ -202,18 +180,18 @@ def named_paths(hook: Hook, command: Command) -> Iterator[tuple[str, str]]:
     """Yields each word of the line that may name a file, also one that is written to, with its path."""
     for script in _own_scripts(script_of(hook, command)):
         for one in script.commands:
-            programs = {variant[0].word.start for variant in one.variants if variant}
+            firsts = {variant[0].word.start for variant in one.variants if variant}
             for field in one.fields:
                 path = _location(field, one, command)
-                if path and field.word.redirect != "<<<" and field.word.start not in programs:
+                if path and field.word.redirect != "<<<" and field.word.start not in firsts:
                     yield field.word.raw, path
 
 
-def rewrite_line(hook: Hook, command: Command, copies: Mapping[str, str], programs: Mapping[str, str]) -> str:
+def rewrite_line(hook: Hook, command: Command, copies: Mapping[str, str], approved: Mapping[str, str]) -> str:
     """Returns the line with the copies of files that it runs, absolute paths of data, and the approved programs."""
     script = script_of(hook, command)
     own = {id(one) for part in _own_scripts(script) for one in part.commands}
-    named = {id(field): programs[field.text] for field in _bare_programs(hook, command) if field.text in programs}
+    named = {id(field): approved[field.text] for field in bare_programs(hook, command) if field.text in approved}
 
     def replacement(word: split.ShellWord, one: SimpleCommand) -> str | None:
         readings = _readings(word, one)
@@ -222,7 +200,7 @@ def rewrite_line(hook: Hook, command: Command, copies: Mapping[str, str], progra
         (fields,) = readings.values()
         texts = [
             shlex.quote(named[id(field)]) if id(field) in named
-            else _copied(field, one, command, copies, programs, is_own=id(one) in own)
+            else _copied(field, one, command, copies, approved, is_own=id(one) in own)
             for field in fields
         ]  # fmt: skip
         if not any(texts):
@@ -238,7 +216,7 @@ def _copied(
     one: SimpleCommand,
     command: Command,
     copies: Mapping[str, str],
-    programs: Mapping[str, str],
+    approved: Mapping[str, str],
     *,
     is_own: bool,
 ) -> str:
@@ -247,7 +225,7 @@ def _copied(
     prefix = field.text.removesuffix(named)
     if copy := copies.get(path):
         is_program = any(variant and variant[0] is field for variant in one.variants)
-        *words, last = script_words(copy, programs) if is_program else (copy,)
+        *words, last = script_words(copy, approved) if is_program else (copy,)
         return " ".join((*map(shlex.quote, words), shlex.quote(prefix + last)))
     is_relative = path and is_own and not one.folder and not named.startswith("/")
     return shlex.quote(prefix + path) if is_relative and os.path.isfile(path) else ""  # noqa: PTH113
@@ -259,36 +237,32 @@ def require_line(hook: Hook, command: Command) -> None:
         script = script_of(hook, command)
     except ValueError as error:
         raise HooktrayError(f"{hook.name}: {error}", hint="close its quotes, or put it into a script") from error
-    uses_project = any(PROJECT in field.text for part, _ in script.scripts() for field in _fields(part))
-    written = set(_written(script, command))
-    for one in runs(script, command.folder):
-        _reject_project(one.shown, is_there=one.in_project or (uses_project and MADE in one.field.text))
-        require_safe_imports([word if is_plain(word) else "" for word in one.argv[one.position :]])
-        if one.path and one.path in written:
-            raise HooktrayError(f"{one.shown}: the line writes what it runs", hint="run a file that is there before")
-        if one.path and one.path != os.devnull:
-            require_file(one.field.text, one.path, is_script=one.is_script)
-        can_move = one.is_movable and (command.shell or not one.is_nested)
-        if one.path and is_user_file(one.path) and not can_move:
+    commands = [one for part, _ in script.scripts() for one in part.commands]
+    texts = (field.text for one in commands for field in (*one.fields, *(value for _, value in one.settings)))
+    uses_project = any(PROJECT in text for text in texts)
+    written = set()  # the files that the line creates
+    for one in commands:
+        places = {variant[0].text for variant in one.variants if variant} & programs.PLACERS
+        written |= {_location(field, one, command) for field in one.fields if field.word.is_output or places}
+    for run in runs(script, command.folder):
+        _reject_project(run.shown, is_there=run.in_project or (uses_project and MADE in run.field.text))
+        programs.require_safe_imports([word if is_plain(word) else "" for word in run.argv[run.position :]])
+        if run.path and run.path in written:
+            raise HooktrayError(f"{run.shown}: the line writes what it runs", hint="run a file that is there before")
+        if run.path and run.path != os.devnull:
+            programs.require_file(run.field.text, run.path, is_script=run.is_script)
+        can_move = run.is_movable and (command.shell or not run.is_nested)
+        if run.path and is_user_file(run.path) and not can_move:
             raise HooktrayError(
-                f"{one.shown}: {one.path} is named where its approved copy cannot be written", hint=QUOTED_HINT
+                f"{run.shown}: {run.path} is named where its approved copy cannot be written",
+                hint=programs.QUOTED_HINT,
             )
     for part, _ in script.scripts():
         for name, field in _settings(part):
             _check_setting(name, field, hook)
-        for command_part in part.commands:
-            _require_stdin_imports(command_part)
-            _check_foreign_code(command_part, hook)
-
-
-def _written(script: EvaluatedLine, command: Command) -> Iterator[str]:
-    """Yields the files that the line creates."""
-    for part, _ in script.scripts():
         for one in part.commands:
-            names = {variant[0].text for variant in one.variants if variant}
-            for field in one.fields:
-                if field.word.is_output or names & PLACERS:
-                    yield _location(field, one, command)
+            _require_stdin_imports(one)
+            _check_foreign_code(one, hook)
 
 
 def _reject_project(shown: str, *, is_there: bool) -> None:
@@ -298,12 +272,6 @@ def _reject_project(shown: str, *, is_there: bool) -> None:
             f"{shown}: each project would bring its own program",
             hint="name the file by its path, or declare the hook in the project's own settings",
         )
-
-
-def _fields(script: EvaluatedLine) -> Iterator[Field]:
-    for command in script.commands:
-        yield from command.fields
-        yield from (field for _, field in command.settings)
 
 
 def _settings(script: EvaluatedLine) -> Iterator[tuple[str, Field]]:
@@ -316,9 +284,9 @@ def _settings(script: EvaluatedLine) -> Iterator[tuple[str, Field]]:
 
 
 def _check_setting(name: str, field: Field, hook: Hook) -> None:
-    if name not in LOADING_VARIABLES:
+    if name not in programs.LOADING_VARIABLES:
         return
-    is_there = PROJECT in field.text or (names_relative_code(name, field.text) and not hook.match.project)
+    is_there = PROJECT in field.text or (programs.names_relative_code(name, field.text) and not hook.match.project)
     _reject_project(field.word.raw, is_there=is_there)
     value = field.text.partition("=")[2] if split.SETTING.fullmatch(field.text) else field.text
     if name == "PATH" and any(part[:1] not in ("/", "$", "~", UNSEEN) for part in value.split(":")):
@@ -330,14 +298,9 @@ def _check_setting(name: str, field: Field, hook: Hook) -> None:
 def _require_stdin_imports(command: SimpleCommand) -> None:
     for variant in command.variants:
         argv = [field.text for field in variant]
-        if (
-            not argv
-            or not interprets_python(argv[0])
-            or not reads_code(argv)
-            or any("I" in word for word in argv[1:])
-        ):
-            continue
-        if any("import" in text.text for text in command.given):
+        reads_code = argv and programs.interprets_python(argv[0]) and programs.reads_code(argv)
+        is_isolated = any("I" in word for word in argv[1:])
+        if reads_code and not is_isolated and any("import" in text.text for text in command.given):
             raise HooktrayError("python imports from the agent's folder first", hint="write python3 -I -")
 
 
@@ -345,7 +308,7 @@ def _check_foreign_code(command: SimpleCommand, hook: Hook) -> None:
     """Raises HooktrayError if code in another language starts a file of the project."""
     names = (PROJECT, *project_placeholders())
     for shown, text in _foreign_code(command):
-        is_there = starts_others(text) and any(name in text for name in names)
+        is_there = programs.starts_others(text) and any(name in text for name in names)
         _reject_project(shown, is_there=is_there and not hook.match.project)
 
 
@@ -353,13 +316,13 @@ def _foreign_code(command: SimpleCommand) -> Iterator[tuple[str, str]]:
     """Yields code in other languages in a command's words, its input and its aliases, each with its word."""
     for variant in command.variants:
         argv = [field.text for field in variant]
-        for at in foreign_code(argv):
+        for at in programs.foreign_code(argv):
             names = {PurePath(word).name for word in argv[:at]}
-            starts = names & EDITORS or (names & OTHER_SHELLS and "/" in argv[at])
+            starts = names & programs.EDITORS or (names & programs.OTHER_SHELLS and "/" in argv[at])
             yield variant[at].word.raw, f"exec {argv[at]}" if starts else argv[at]
         if argv[:1] == ["alias"]:
             yield from ((field.word.raw, f"exec {field.text}") for field in variant[1:] if "=" in field.text)
-        if argv and reads_code(argv) and not reads_shell_code(argv):
+        if argv and programs.reads_code(argv) and not programs.reads_shell_code(argv):
             yield from ((argv[0], text.text) for text in command.given)
             yield from ((field.word.raw, field.text) for field in command.redirects if field.word.redirect == "<<<")
 
@@ -384,9 +347,9 @@ def unseen_words(hook: Hook, command: Command) -> tuple[str, ...]:
         words += [
             field.word.raw
             for name, field in _settings(part)
-            if name in LOADING_VARIABLES
+            if name in programs.LOADING_VARIABLES
             and hook.match.project
-            and (hook.match.project in field.text or names_relative_code(name, field.text))
+            and (hook.match.project in field.text or programs.names_relative_code(name, field.text))
         ]
     return tuple(dict.fromkeys(words))
 
@@ -395,11 +358,11 @@ def _unseen_code(script: EvaluatedLine, project: str) -> Iterator[str]:
     """Yields code in another language that may run files, and code that another program prints."""
     for before, command in zip((None, *script.commands), script.commands, strict=False):
         for shown, text in _foreign_code(command):
-            if project in text or not is_plain(text) or starts_others(text):
+            if project in text or not is_plain(text) or programs.starts_others(text):
                 yield shown
         for variant in command.variants:
             argv = [field.text for field in variant]
-            if not argv or not reads_code(argv) or command.given or command.redirects:
+            if not argv or not programs.reads_code(argv) or command.given or command.redirects:
                 continue
             own = script.line[variant[0].word.start : variant[-1].word.end]
             if command.operator not in ("|", "|&") or before is None:
@@ -414,13 +377,15 @@ def _perhaps_run(script: EvaluatedLine, command: Command, known: Collection[int]
     for one in script.commands:
         for first, *others in (variant for variant in one.variants if variant):
             argv = [first.text, *(field.text for field in others)]
-            name, code = PurePath(first.text).name, {code.first for code in find_code(argv)}
-            compiles = name in COMPILERS and (name in ("java", "swift") or not {"run", "script"}.isdisjoint(argv))
+            name, code = PurePath(first.text).name, {code.first for code in programs.find_code(argv)}
+            compiles = name in programs.COMPILERS and (
+                name in ("java", "swift") or not {"run", "script"}.isdisjoint(argv)
+            )
             for at, field in enumerate(others, start=1):
-                if id(field) in known or at in code or name in NON_EXECUTING | BUILTINS | PLACERS:
+                if id(field) in known or at in code or name in programs.NON_EXECUTING | BUILTINS | programs.PLACERS:
                     continue
                 path = _location(field, one, command) if compiles or "/" in field.text else ""
-                is_of_any_project = (compiles or name in STARTERS) and f"{PROJECT}/" in field.text
+                is_of_any_project = (compiles or name in programs.STARTERS) and f"{PROJECT}/" in field.text
                 may_run = os.path.exists(path) if compiles else is_user_file(path) and os.access(path, os.X_OK)  # noqa: PTH110
                 if is_of_any_project or may_run:
                     yield field.word.raw
@@ -439,20 +404,18 @@ def uncovered_words(hook: Hook, command: Command) -> tuple[str, ...]:
     missing = [
         field.word.raw
         for field, one in fields
-        if field.is_known and SCRIPT.fullmatch(field.text) and not os.path.isfile(_location(field, one, command))  # noqa: PTH113
+        if field.is_known
+        and programs.SCRIPT.fullmatch(field.text)
+        and not os.path.isfile(_location(field, one, command))  # noqa: PTH113
     ]
     return tuple(dict.fromkeys((*names, *unclear, *missing)))
 
 
-def bare_commands(hook: Hook, command: Command) -> Iterator[str]:
+def bare_programs(hook: Hook, command: Command) -> Iterator[Field]:
     """Yields the programs that the shell looks up by name. Raises ValueError if a quote is not closed."""
-    return (field.text for field in _bare_programs(hook, command))
-
-
-def _bare_programs(hook: Hook, command: Command) -> Iterator[Field]:
     for one in () if UNCLEAR.search(command.line) else runs(script_of(hook, command), command.folder):
         is_name = one.field.is_known and not (one.is_script or one.is_nested or one.paths)
-        if is_name and one.field.text not in BUILTINS and not is_searched_elsewhere(one.argv, one.position):
+        if is_name and one.field.text not in BUILTINS and not programs.is_searched_elsewhere(one.argv, one.position):
             yield one.field
 
 

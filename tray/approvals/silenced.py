@@ -6,7 +6,7 @@ it, so each edit is announced once, even one made while no tray ran.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -39,7 +39,13 @@ class Silenced(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """Returns the sentence for the user, with the line of the first such rule if it is known."""
-        return say("{file} silences {classes}", file=self._first_line(), classes=self._names())
+        try:
+            marks = load_yaml(user_file(self.config), str(self.config)).marks
+        except (OSError, ConfigError):
+            marks = {}
+        lines = [marks[place].line for place in self.places if place in marks]
+        file = f"{self.config.name}:{min(lines)}" if lines else self.config.name
+        return say("{file} silences {classes}", file=file, classes=self._names())
 
     def _names(self) -> str:
         everywhere = [cls for project, cls in self.classes if project is None]
@@ -49,14 +55,6 @@ class Silenced(msgspec.Struct, frozen=True, kw_only=True):
             if project is not None and cls not in everywhere
         ]
         return ", ".join([*everywhere, *others])
-
-    def _first_line(self) -> str:
-        try:
-            marks = load_yaml(user_file(self.config), str(self.config)).marks
-        except (OSError, ConfigError):
-            return self.config.name
-        lines = [marks[place].line for place in self.places if place in marks]
-        return f"{self.config.name}:{min(lines)}" if lines else self.config.name
 
     def undo(self) -> str:
         """Write `notify: true` into these rules. Returns the sentence for the user. Raises HooktrayError."""
@@ -78,8 +76,10 @@ def record(settings: Settings, ledger: Ledger, config: Path) -> Silenced | None:
         return None
     text = msgspec.json.encode(sorted(new.items())).decode()
     record_edit(ledger, LedgerAction.APPROVE, KEY, digest_of(text), text)
-    classes = tuple(_newly_silent(new, old))
-    places = dict.fromkeys(_place(new, project, cls) for project, cls in classes)
+    projects = (None, *(place[1] for place in (*new, *old) if place[0] == "projects"))
+    every = [(project, cls) for project in dict.fromkeys(projects) for cls in CLASSES]
+    classes = tuple(one for one in every if _is_silent(new, *one) and not _is_silent(old, *one))
+    places = dict.fromkeys(_place(new, *one) for one in classes)
     return Silenced(config=config, classes=classes, places=tuple(places)) if classes else None
 
 
@@ -96,14 +96,6 @@ def _recorded(ledger: Ledger) -> Notify:
     except msgspec.DecodeError:
         return {}
     return dict(rows)
-
-
-def _newly_silent(new: Notify, old: Notify) -> Iterator[tuple[str | None, str]]:
-    named = (place[1] for place in (*new, *old) if place[0] == "projects")
-    for project in dict.fromkeys((None, *named)):
-        for cls in CLASSES:
-            if _is_silent(new, project, cls) and not _is_silent(old, project, cls):
-                yield project, cls
 
 
 def _is_silent(notify: Notify, project: str | None, cls: str) -> bool:
@@ -130,19 +122,16 @@ def _notifying(text: bytes, path: str, places: tuple[Place, ...]) -> bytes:
         edited = f"{edited[:at]}true{edited[at + len('false') :]}"
     for place in silent:
         _rule(document, place)["notify"] = True
-    if not _has_value(edited, document.value):
+    try:
+        is_changed = load_yaml(edited, "").value == document.value
+    except ConfigError:
+        is_changed = False
+    if not is_changed:
         raise HooktrayError(
             say("{file} is written in a way that Hooktray does not edit", file=path),
             hint=say("write `notify: true` there"),
         )
     return edited.encode()
-
-
-def _has_value(text: str, value: object) -> bool:
-    try:
-        return load_yaml(text, "").value == value
-    except ConfigError:
-        return False
 
 
 def _rule(document: Document, place: Place) -> dict[str, object]:

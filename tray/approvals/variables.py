@@ -25,21 +25,19 @@ def asked_for(
     hook: Hook, contents: Iterable[bytes], environment: Mapping[str, str], granted: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """The variables that the hook's files or line name and that it does not get, without those that no hook gets."""
-    text = b"\n".join(one for one in (*_declared(hook), *contents) if len(one) <= MAX_SIZE)
+    declared: list[str] = []
+    if isinstance(hook.action, Command):
+        declared = [hook.action.line]
+    elif isinstance(hook.action, Http):
+        declared = [value for _, value in hook.action.headers]
+    texts = (*(one.encode(errors="replace") for one in declared), *contents)
+    text = b"\n".join(one for one in texts if len(one) <= MAX_SIZE)
     named = {next(filter(None, found)).decode() for found in REFERENCE.findall(text)}
     own = {found.decode() for found in ASSIGNMENT.findall(text)}
     wanted = {*hook.env, *granted}
     withheld = clean(environment, wanted=wanted, extra={}).withheld
     names = {*(name for name in named - own if is_secret(name)), *mentioned_in(text, withheld)} - wanted
     return tuple(sorted(name for name in names if not is_injection(name)))
-
-
-def _declared(hook: Hook) -> tuple[bytes, ...]:
-    if isinstance(hook.action, Command):
-        return (hook.action.line.encode(errors="replace"),)
-    if isinstance(hook.action, Http):
-        return tuple(value.encode(errors="replace") for _, value in hook.action.headers)
-    return ()
 
 
 def grant_command(names: Iterable[str], hook: str) -> str:

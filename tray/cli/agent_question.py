@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from tray.agents.connection import Plan
-from tray.approvals.callers.origin import find_origin
+from tray.approvals.callers.person import find_origin
 from tray.connect.summary import is_confirmed, summary
 from tray.edit.diff import diff
 from tray.errors import HooktrayError

@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
-from tray.approvals.callers.origin import find_origin
+from tray.approvals.callers.person import find_origin
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.checks import ImportCheck
 from tray.cli.agent_question import AgentQuestion, refuse_agents, show

@@ -17,7 +17,7 @@ from tray.model.place import place_label
 from tray.model.session import Session, by_urgency
 from tray.paths import Paths
 from tray.store.db import open_db
-from tray.store.session_rows import SessionRows
+from tray.store.sessions import SessionRows
 
 POLL_INTERVAL = 0.25  # seconds between two looks at the files; the database is read only when one has changed
 

@@ -8,8 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from tray.approvals.callers.caller_facts import read_process
-from tray.approvals.callers.click_check import ClickRejection
-from tray.approvals.callers.click_trust import ClickTrust
+from tray.approvals.callers.click_check import ClickRejection, ClickTrust
 from tray.approvals.callers.person import Proof, process_label
 from tray.approvals.controls import Controls
 from tray.approvals.user_action import UserAction

@@ -13,9 +13,7 @@ from pathlib import Path
 
 from tray.approvals import remedies
 from tray.approvals.catalog import HookState
-from tray.approvals.checks import message as problem_message
 from tray.approvals.checks import problems
-from tray.approvals.checks import remedy as problem_remedy
 from tray.approvals.command_resolver import CommandResolver
 from tray.approvals.variables import grant_command
 from tray.doctor.agent_sites import working_folder
@@ -68,7 +66,7 @@ def _state(one: HookState) -> Iterator[Finding]:
         yield found(Cause.HOOK_WAITS, name)
         # What its scripts lack, as far as their files show; nothing has run yet.
         for problem in problems(one.inspection) if one.inspection else ():
-            yield found(Cause.HOOK_LACKS, name, problem=problem_message(problem), remedy=problem_remedy(problem))
+            yield found(Cause.HOOK_LACKS, name, problem=problem.message, remedy=problem.remedy)
     elif one.state is ApprovalState.CHANGED:
         remedy = "" if one.digest else _remedy(one)
         text = one.health or "changed since approval; the approved copy runs"

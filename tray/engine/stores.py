@@ -19,8 +19,7 @@ from tray.store.db import BUSY_TIMEOUT, OFFLINE_BUSY_TIMEOUT, Database, open_db
 from tray.store.journal import Journal, JournalOwner
 from tray.store.ledger import Ledger
 from tray.store.retention import Retention
-from tray.store.session_rows import SessionRows
-from tray.store.sessions import Sessions
+from tray.store.sessions import SessionRows, Sessions
 from tray.store.switch import Switch
 
 HOOK_RUNS = "hook-runs"  # the folder of the hooks that one-shot engines run

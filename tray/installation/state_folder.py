@@ -97,7 +97,7 @@ class StateFolder:
     def hold(self, database: Database) -> None:
         """From here on only this database counts. Call it before the first answer."""
         self.remember(StatePart.FOLDER, StatePart.DATABASE, StatePart.COPIES)
-        database.pin.file = self._identities[StatePart.DATABASE]
+        database.file = self._identities[StatePart.DATABASE]
         if sys.platform != "win32":  # which could not set the file aside then
             self._let_go()
             with contextlib.suppress(sqlite3.Error):  # every other connection meets the same

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import Protocol
 
-from tray.approvals.callers.origin import find_origin
+from tray.approvals.callers.person import find_origin
 from tray.connect.summary import is_confirmed
 from tray.desktop.menu.state import MenuAgent
 from tray.execution.ancestry import ancestors

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tray.agents.registry import AGENTS
-from tray.approvals.callers.click_trust import ClickTrust
+from tray.approvals.callers.click_check import ClickTrust
 from tray.approvals.callers.person import Judgement, Proof
 from tray.approvals.controls import PASSPHRASE, TERMINAL, Controls
 from tray.approvals.user_action import UserAction

@@ -124,7 +124,7 @@ class Copies:
         """The files that the hook has written into its folder, as paths below that."""
         try:
             verified = self._verified_copy(name)
-            found = set(_files(verified.root, {})) if os.path.lexists(verified.root) else set()
+            found = _all_files(verified, {})
         except (DamagedError, OSError):
             return ()
         written = (path for path in found - set(verified.paths.values()) if _is_data(path))
@@ -155,7 +155,9 @@ class Copies:
             for path, expected in verified.manifest.files.items():
                 if hashlib.sha256(content(verified.paths[path])).hexdigest() != expected:
                     raise self._damaged(name, f"{path} was altered")
-            foreign = not _is_unchanged(verified.folders) and self._has_foreign_file(verified)
+            known = verified.folders
+            is_unchanged = bool(known) and all(_stamp(folder) == stamp for folder, stamp in known.items())
+            foreign = not is_unchanged and self._has_foreign_file(verified)
         except OSError as error:
             raise self._damaged(name, str(error)) from error
         if foreign:
@@ -179,7 +181,10 @@ class Copies:
 
     def _verified_copy(self, name: str) -> VerifiedCopy:
         """The bundle as its manifest describes it, which is parsed once, as long as its bytes stay the same."""
-        raw = self._raw(name)
+        try:
+            raw = content(f"{self.folder}/{name}/{MANIFEST}")
+        except OSError as error:
+            raise self._damaged(name, f"it cannot be read: {error}") from error
         verified = self._verified.get(name)
         if verified is None or verified.raw != raw:
             verified = self._parse_manifest(name, raw)
@@ -203,12 +208,16 @@ class Copies:
         """Whether a file was not approved; if none, the folders' stamps prove it until one changes."""
         verified.folders.clear()
         stamps: dict[str, Stamp] = {}
-        found = set(_files(verified.root, stamps)) if os.path.lexists(verified.root) else set()
+        found = _all_files(verified, stamps)
         links = {path for path in verified.links if _is_link(path, verified.links)}
         ours = {*verified.paths.values(), *links}
         is_whole = found >= ours and len(links) == len(verified.links)
         foreign = not is_whole or any(not _is_data(path) for path in found - ours)
-        if not foreign and _is_settled(stamps):
+        # Stamps count once no later change can look the same: the kernel's clock for files is coarse. On Windows they
+        # never count, as a program can set every time of a folder.
+        now = time.time_ns()
+        is_settled = sys.platform != "win32" and all(abs(now - one[3]) > SETTLED_NS for one in stamps.values())
+        if not foreign and is_settled:
             verified.folders.update(stamps)
         return foreign
 
@@ -218,7 +227,7 @@ class Copies:
             verified = self._verified_copy(name)
             for path, expected in verified.manifest.files.items():
                 self._restore_file(name, verified.paths[path], expected)
-            found = set(_files(verified.root, {})) if os.path.lexists(verified.root) else set()
+            found = _all_files(verified, {})
             for path in found - set(verified.paths.values()):
                 if not _is_data(path) and not _is_link(path, verified.links):
                     os.unlink(path)  # noqa: PTH108 - as a text, like its neighbours
@@ -256,14 +265,12 @@ class Copies:
     def prune(self, wanted: Collection[str]) -> None:
         """Remove the copies that are no longer used, and drafts that were never finished."""
         for folder in self.folder.iterdir():
-            if folder.name not in wanted and not _is_being_written(folder):
+            is_being_written = False
+            with contextlib.suppress(OSError):  # another process may write a draft
+                is_young = abs(time.time() - folder.lstat().st_mtime) < DRAFT_SECONDS
+                is_being_written = is_young and folder.name.startswith(DRAFT)
+            if folder.name not in wanted and not is_being_written:
                 _remove(folder)
-
-    def _raw(self, name: str) -> bytes:
-        try:
-            return content(f"{self.folder}/{name}/{MANIFEST}")
-        except OSError as error:
-            raise self._damaged(name, f"it cannot be read: {error}") from error
 
     def _write(self, bundle: Bundle, name: str) -> None:
         draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
@@ -273,7 +280,13 @@ class Copies:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(whole)
                 copy.chmod(0o500 if path in bundle.executable else 0o400)
-                _write_spare(draft / SPARE, whole, runs=path in bundle.executable)
+                spare = draft / SPARE / hashlib.sha256(whole).hexdigest()
+                spare.parent.mkdir(exist_ok=True)
+                if not spare.exists():
+                    spare.write_bytes(whole)
+                    spare.chmod(0o400)
+                if path in bundle.executable:
+                    spare.chmod(0o500)
             _write_links({str(draft / _below(path)): path for path, one in bundle.pinned.items() if one == LINKED})
             manifest = {
                 "definition": bundle.hook.definition,
@@ -319,23 +332,6 @@ def _remove(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_being_written(folder: Path) -> bool:
-    """Whether another process may still write this draft."""
-    with contextlib.suppress(OSError):
-        return folder.name.startswith(DRAFT) and abs(time.time() - folder.lstat().st_mtime) < DRAFT_SECONDS
-    return False
-
-
-def _write_spare(folder: Path, whole: bytes, *, runs: bool) -> None:
-    folder.mkdir(exist_ok=True)
-    spare = folder / hashlib.sha256(whole).hexdigest()
-    if not spare.exists():
-        spare.write_bytes(whole)
-        spare.chmod(0o400)
-    if runs:
-        spare.chmod(0o500)
-
-
 def _write_links(links: Mapping[str, str]) -> None:
     for path, folder in links.items():
         if not os.path.lexists(path):
@@ -362,6 +358,10 @@ def _below(path: str) -> Path:
 
 
 # What follows runs at each use of a hook, where Path.rglob takes longer than the kernel does.
+def _all_files(verified: VerifiedCopy, stamps: dict[str, Stamp]) -> set[str]:
+    return set(_files(verified.root, stamps)) if os.path.lexists(verified.root) else set()
+
+
 def _files(folder: str, stamps: dict[str, Stamp]) -> Iterator[str]:
     """Whatever is below a folder and not a folder itself. A link counts as a file, wherever it leads."""
     stamps[folder] = _stamp(folder)
@@ -377,16 +377,3 @@ def _stamp(folder: str) -> Stamp:
     """It changes with whatever is put into the folder or taken out; only on Windows can a program set it back."""
     status = os.lstat(folder)
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
-
-
-def _is_settled(stamps: Mapping[str, Stamp]) -> bool:
-    """Whether they are so old that no later change can look the same: the kernel's clock for files is coarse.
-
-    Always false on Windows, where a program can set every time of a folder.
-    """
-    now = time.time_ns()
-    return sys.platform != "win32" and all(abs(now - stamp[3]) > SETTLED_NS for stamp in stamps.values())
-
-
-def _is_unchanged(folders: Mapping[str, Stamp]) -> bool:
-    return bool(folders) and all(_stamp(folder) == stamp for folder, stamp in folders.items())

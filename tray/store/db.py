@@ -21,7 +21,6 @@ from pathlib import Path
 from threading import get_ident
 
 import msgspec
-from msgspec.structs import replace
 
 from tray.clock import Clock
 from tray.errors import MAKE_ROOM, StoreError, store_error
@@ -71,30 +70,16 @@ class MovedError(sqlite3.OperationalError):
     """The file at the path is not the one that the tray opened."""
 
 
-class Pin:
-    """Which file the running tray opened: it never reads or writes another one that was put in its place."""
-
-    def __init__(self) -> None:
-        self.file: Identity | None = None  # None = whichever is there
-
-
-class Reader:
-    """The connection that a process of one event reads with, in the thread that opened it."""
-
-    def __init__(self) -> None:
-        self.connection: sqlite3.Connection | None = None
-        self.thread = 0
-
-
-class Database(msgspec.Struct, frozen=True):
+class Database(msgspec.Struct):
     """An opened database. `damaged` is the path of the file that was set aside for it, or None."""
 
     path: Path
     damaged: Path | None = None  # set aside by this very opening; `damage` returns it until the user has seen it
     pragmas: tuple[str, ...] = ()  # further ones for every connection, such as "max_page_count = 50"
     busy: float = BUSY_TIMEOUT  # seconds, unless a caller gives another
-    pin: Pin = msgspec.field(default_factory=Pin)
-    reader: Reader = msgspec.field(default_factory=Reader)
+    file: Identity | None = None  # the running tray opens no other one that was put in its place; None = any
+    _reader: sqlite3.Connection | None = None  # what a process of one event reads with, in the thread that opened it
+    _reader_thread: int = 0
 
     @property
     def is_marked_damaged(self) -> bool:
@@ -134,7 +119,7 @@ class Database(msgspec.Struct, frozen=True):
 
     def open(self, *, busy: float | None = None, mode: str = "rw") -> sqlite3.Connection:
         """A connection for the calling thread, in autocommit; its opener closes it. Raises sqlite3.Error."""
-        if self.pin.file is not None and identity(self.path) != self.pin.file:
+        if self.file is not None and identity(self.path) != self.file:
             raise MovedError("the file was deleted, moved or replaced")
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         connection = sqlite3.connect(uri, uri=True, timeout=self.busy if busy is None else busy, isolation_level=None)
@@ -160,17 +145,17 @@ class Database(msgspec.Struct, frozen=True):
 
     def open_reader(self) -> None:
         """From here on this thread reads with one connection, until `close_reader`. Raises sqlite3.Error."""
-        self.reader.connection, self.reader.thread = self.open(), get_ident()
+        self._reader, self._reader_thread = self.open(), get_ident()
 
     def close_reader(self) -> None:
-        if self.reader.connection is not None:
-            self.reader.connection.close()
-            self.reader.connection = None
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
 
     @contextmanager
     def connect(self, *, busy: float | None = None) -> Iterator[sqlite3.Connection]:
         """A connection to read with, closed afterwards unless it is the reader's."""
-        reader = self.reader.connection if busy is None and self.reader.thread == get_ident() else None
+        reader = self._reader if busy is None and self._reader_thread == get_ident() else None
         try:
             with nullcontext(reader) if reader else closing(self.open(busy=busy)) as connection:
                 yield connection
@@ -240,7 +225,9 @@ def begin_anew(path: Path, kind: str, clock: Clock = time) -> Database:
     """
     with _store_errors(path):
         kept = set_aside.set_aside(path, clock.time(), kind)
-        return replace(_current(path, kept.name if kept else ""), damaged=kept)
+        database = _current(path, kept.name if kept else "")
+        database.damaged = kept
+        return database
 
 
 @contextmanager
@@ -257,7 +244,10 @@ def _existing(path: Path, busy: float) -> Database:
     database = Database(path, busy=busy)
     try:
         with _read_connection(database, "ro") as connection:
-            if not _wait_for_tables(path, connection):
+            until = time.monotonic() + CREATE_TIMEOUT  # a tray may just be making it
+            while not (version := _version(path, connection)) and time.monotonic() < until:
+                time.sleep(0.01)
+            if not version:
                 raise LostError(f"{path}: the database has no tables yet", hint="start the tray once: `hooktray run`")
             _check(connection)
     except OtherVersion as e:
@@ -269,7 +259,9 @@ def _existing(path: Path, busy: float) -> Database:
 
 def _current(path: Path, quarantined: str | None = None) -> Database:
     """Returns the database, created if it is missing. `quarantined` is the name of the file that was set aside."""
-    _make(path)
+    if not path.exists():  # SQLite makes a private file, and the log beside it gets the same mode
+        sqlite3.connect(f"{path.absolute().as_uri()}?mode=rwc", uri=True).close()
+    path.chmod(0o600)
     database = Database(path)
     _check_tables(database)
     try:
@@ -291,13 +283,6 @@ def _current(path: Path, quarantined: str | None = None) -> Database:
             raise Damaged(str(e)) from e
         raise
     return database
-
-
-def _make(path: Path) -> None:
-    """A private file, empty when it is new. SQLite makes it, and the log beside it gets the same mode."""
-    if not path.exists():
-        sqlite3.connect(f"{path.absolute().as_uri()}?mode=rwc", uri=True).close()
-    path.chmod(0o600)
 
 
 def _check_tables(database: Database) -> None:
@@ -347,14 +332,6 @@ def _open_readable(database: Database, mode: str) -> sqlite3.Connection:
             connection.close()
         raise
     return connection
-
-
-def _wait_for_tables(path: Path, connection: sqlite3.Connection) -> int:
-    """The version; a database that a tray is just making has none yet, and gets the time to have one."""
-    until = time.monotonic() + CREATE_TIMEOUT
-    while (version := _version(path, connection)) == 0 and time.monotonic() < until:
-        time.sleep(0.01)
-    return version
 
 
 def _version(path: Path, connection: sqlite3.Connection) -> int:

@@ -7,7 +7,6 @@ import functools
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from typing import Protocol
 
 import msgspec
@@ -16,10 +15,9 @@ from msgspec.structs import replace
 from tray.errors import StoreError
 from tray.model.decision import Answer, Record, Verdict
 from tray.model.event import PROBE_PREFIX, EventKind
-from tray.store import dropped_rows
 from tray.store.db import Database
 from tray.store.retention import JournalSettings, Retention
-from tray.store.writer import Committed, JournalListener, JournalWriter, WriteJob, report
+from tray.store.writer import Committed, JournalListener, JournalWriter, WriteJob, add_dropped, merge_dropped, report
 
 PAGE_ROWS = 500
 
@@ -56,6 +54,7 @@ COLUMNS = (
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM journal"
 LARGE = {"payload": "''", "answer": "'{}'", "masks": "'[]'"}  # columns that a list of rows leaves out
 BRIEF = f"SELECT {', '.join(LARGE.get(name, name) for name in COLUMNS)} FROM journal"
+LIKE_ESCAPES = str.maketrans({char: f"\\{char}" for char in "\\%_"})
 KINDS = frozenset(kind.value for kind in EventKind)
 HAS_FAILURE = (
     "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.status') IN ('failed', 'timed_out'))"
@@ -105,7 +104,7 @@ class JournalOwner(JournalListener, JournalSettings, Protocol):
     """Has the settings of the journal, and reports its problems to the user."""
 
 
-class Journal:
+class Journal(JournalWriter):
     """Appends through one writer thread, which the first row starts; reads on the caller's thread.
 
     `wait` is how long an answer that blocks or rewrites waits for its row (law 7). `offline` marks the rows as
@@ -121,53 +120,29 @@ class Journal:
         listener: JournalListener | None = None,
         retention: Retention | None = None,
     ) -> None:
-        self._database = database
+        super().__init__(database, insert_statement, wait=wait, listener=listener, retention=retention)
         self._offline = offline
-        self._listener = listener
-        self._writer = JournalWriter(database, insert_statement, wait=wait, listener=listener, retention=retention)
-
-    @property
-    def dropped(self) -> int:
-        """Rows that could not be kept, ever."""
-        return self._writer.dropped
-
-    @property
-    def problem(self) -> str:
-        """Why no row can be written now, and what to do; "" while writing works."""
-        return self._writer.problem
-
-    @property
-    def late_count(self) -> int:
-        """Answers that left before their row was committed, since the start."""
-        return self._writer.late_count
 
     def append(self, record: Record, *, commit: bool) -> Committed:
         """Take a row. With `commit`, it is on disk when this returns DONE; LATE means: go on, it will be."""
-        if self._offline:
-            record = replace(record, offline=True)
-        try:
-            values = row_values(record)
-        except (TypeError, ValueError, RecursionError) as e:
-            report(f"a row of the journal cannot be stored: {e}", self._listener)
-            self._writer.count_dropped()
+        values = self._values(record)
+        if values is None:
+            with self._work_ready:
+                self._drop(True)
             return Committed.DROPPED
         size = 0
         for value in values:
             if isinstance(value, str):
                 size += len(value)
-        return self._writer.submit(WriteJob(values, size), commit=commit)
+        return self.submit(WriteJob(values, size), commit=commit)
 
     def append_now(self, record: Record, *, wait: float = 5.0) -> Committed:
         """Write a row on this thread, without the writer; trying once more after LATE is harmless.
 
         A caller that does not try again calls `count_dropped`.
         """
-        if self._offline:
-            record = replace(record, offline=True)
-        try:
-            values = row_values(record)
-        except (TypeError, ValueError, RecursionError) as e:
-            report(f"a row of the journal cannot be stored: {e}", self._listener)
+        values = self._values(record)
+        if values is None:
             return Committed.DROPPED
         try:
             with self._database.write(busy=wait) as connection:
@@ -177,22 +152,22 @@ class Journal:
             return Committed.LATE
         return Committed.DONE
 
+    def _values(self, record: Record) -> tuple[object, ...] | None:
+        """Returns the values of the row; None, after a report, if they cannot be stored."""
+        try:
+            return row_values(replace(record, offline=True) if self._offline else record)
+        except (TypeError, ValueError, RecursionError) as e:
+            report(f"a row of the journal cannot be stored: {e}", self._listener)
+            return None
+
     def count_dropped(self) -> None:
         """Count a row that was not written, without the writer."""
-        dropped_rows.add(self._database, 1)
+        add_dropped(self._database, 1)
 
     def set_alerted(self, ids: Sequence[str], word: str) -> None:
         """Note what became of the alert for these events."""
         text = json.dumps(ids)
-        self._writer.submit(WriteJob((word, text), len(text), SET_ALERTED))
-
-    def swap(self) -> AbstractContextManager[None]:
-        """While the block runs, no row is written; later rows go into the file that is then at the path."""
-        return self._writer.swap()
-
-    def close(self, limit: float = 5.0) -> None:
-        """Write what waits, but give up after `limit` seconds."""
-        self._writer.close(limit)
+        self.submit(WriteJob((word, text), len(text), SET_ALERTED))
 
     def recent(self, limit: int = 50, wanted: RowFilter = ALL_ROWS, *, brief: bool = False) -> list[Record]:
         """The newest rows that fit; the next page begins `before` the last row of this one.
@@ -227,7 +202,10 @@ class Journal:
             row = connection.execute("SELECT answer, digest FROM journal WHERE id = ?", (id,)).fetchone()
         if row is None or digest not in ("", row["digest"]):
             return None
-        return _answer(row)
+        words = json.loads(row["answer"])  # the very bytes, unless they were masked or shortened, or none were given
+        if not {"stdout", "stderr", "code"} <= words.keys() or not words.get("exact", True):
+            return None
+        return Answer(stdout=_bytes(words["stdout"]), stderr=_bytes(words["stderr"]), code=words["code"])
 
     def call_verdict(self, agent: str, session: str, call: str) -> Verdict | None:
         """Returns the verdict on a tool call before it ran; None if no row has this id of the agent's.
@@ -283,8 +261,8 @@ class Journal:
 
     def prune(self) -> None:
         """Begin to delete what is too old or too much; it is also done after every so many rows."""
-        dropped_rows.merge_file(self._database)
-        self._writer.prune()
+        merge_dropped(self._database)
+        super().prune()
 
 
 # ---- a row, and the one query that reads rows; pure ----
@@ -325,14 +303,6 @@ def _record(row: sqlite3.Row) -> Record:
     return Record(**named)
 
 
-def _answer(row: sqlite3.Row) -> Answer | None:
-    """The very bytes that the agent got, or None when the row does not hold them (masked, shortened, none given)."""
-    words = json.loads(row["answer"])
-    if not {"stdout", "stderr", "code"} <= words.keys() or not words.get("exact", True):
-        return None
-    return Answer(stdout=_bytes(words["stdout"]), stderr=_bytes(words["stderr"]), code=words["code"])
-
-
 def query_rows(limit: int, row_filter: RowFilter, *, brief: bool = False) -> tuple[str, dict[str, object]]:
     """The newest rows that fit. Ordered by seq and never by time: a wall clock may jump back."""
     named = {name: getattr(row_filter, name) for name in CONDITIONS if name != "kind"}
@@ -341,7 +311,7 @@ def query_rows(limit: int, row_filter: RowFilter, *, brief: bool = False) -> tup
         wanted["kind"] = wanted.pop("event")
     where = " AND ".join(f"({CONDITIONS[name]})" for name in wanted)
     if "text" in wanted:
-        wanted["text"] = f"%{_literal(str(wanted['text']))}%"
+        wanted["text"] = f"%{_clean(str(wanted['text']).translate(LIKE_ESCAPES))}%"
     found = f"{BRIEF if brief else SELECT}{f' WHERE {where}' if where else ''}"
     return f"{found} ORDER BY seq DESC LIMIT :limit", wanted | {"limit": limit}
 
@@ -370,9 +340,3 @@ def _bytes(word: str | dict[str, str]) -> bytes:
 def _clean(text: str) -> str:
     """SQLite refuses half a surrogate pair, and JSON from outside may hold one."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _literal(text: str) -> str:
-    for char in "\\%_":
-        text = text.replace(char, f"\\{char}")
-    return _clean(text)

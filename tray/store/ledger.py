@@ -10,7 +10,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -20,10 +20,8 @@ from tray.errors import StoreError
 from tray.model.hook import NOTED, Hook, Match, Rule, restore
 from tray.store.checkpoint import LEDGER, read_checkpoint, write_checkpoint
 from tray.store.db import DAMAGE_HINT, Database
-from tray.store.grants import grants_key, grants_of
 
 MAX_CACHED = 256  # of events whose hooks are remembered; names come from outside
-CHECKPOINT = LEDGER
 
 
 class LedgerAction(enum.StrEnum):
@@ -117,7 +115,7 @@ class Ledger:
         self._database = database
         self._clock = clock
         self._lock = threading.Lock()
-        self._head = database.path.with_name(CHECKPOINT)
+        self._head = database.path.with_name(LEDGER)
         self._checkpoint: tuple[str, ...] = ()  # the head as it was when we began: then only what we write ourselves
         self.load()
 
@@ -160,16 +158,23 @@ class Ledger:
             return not self._holds(connection)
 
     def append(
-        self, action: LedgerAction, key: str, digest: str, *, definition: str, position: tuple[int, int], channel: str
+        self,
+        action: LedgerAction,
+        key: str,
+        digest: str,
+        *,
+        channel: str,
+        definition: str = "",
+        position: tuple[int, int] = (0, 0),
     ) -> LedgerState:
         """Write one row with its link in the chain, then let it count."""
         with self._lock:
             with self._database.write(durable=True) as connection:
                 if not self._holds(connection):  # a row after altered ones would confirm them
                     raise StoreError(f"{self._database.path}: another program altered the ledger", hint=DAMAGE_HINT)
-                last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
+                last = connection.execute(LAST).fetchone()
                 row = (self._clock.time(), action.value, key, digest, definition, json.dumps(position), channel)
-                connection.execute(INSERT, (*row, chain_value(last[0] if last else "", row)))
+                connection.execute(INSERT, (*row, chain_value(last["chain"] if last else "", row)))
                 head = "{} {}".format(*connection.execute(LAST).fetchone())
                 # Until the row is on disk, either may be the last.
                 write_checkpoint(self._head, dict.fromkeys((head, *self._checkpoint)))
@@ -239,21 +244,15 @@ class Ledger:
             rows = _rows(connection)
             order = connection.execute("SELECT value FROM meta WHERE key = 'order'").fetchone()
         counting, problem = _counting(rows, self._checkpoint)
-        return fold(counting, _order(order[0]) if order else {}, problem)
+        return fold(counting, _order(str(order[0])) if order else {}, problem)
 
 
-def _order(text: object) -> Mapping[str, tuple[int, int]]:
+def _order(text: str) -> Mapping[str, tuple[int, int]]:
     """Where the hooks were declared last; what cannot be read leaves each where it was approved."""
     try:
-        found = json.loads(str(text))
-    except (ValueError, RecursionError):
+        return msgspec.json.decode(text, type=dict[str, tuple[int, int]])
+    except (msgspec.DecodeError, RecursionError):
         return {}
-    places = found.items() if isinstance(found, dict) else ()
-    return {key: (place[0], place[1]) for key, place in places if _is_place(place)}
-
-
-def _is_place(value: object) -> bool:
-    return isinstance(value, list) and [type(number) for number in value] == [int, int]
 
 
 def _rows(connection: sqlite3.Connection) -> list[Row]:
@@ -279,13 +278,10 @@ def _counting(rows: list[Row], known: Sequence[str]) -> tuple[list[Row], str]:
         if link != chain:
             return [], f"row {seq} of the ledger is not as it was written"
     heads = [line.split() for line in known]
-    if (not rows and (not heads or EMPTY_HEAD.split() in heads)) or _last(rows) in (one[:2] for one in heads):
+    last = [str(rows[-1][0]), rows[-1][8]] if rows else []
+    if (not rows and (not heads or EMPTY_HEAD.split() in heads)) or last in (one[:2] for one in heads):
         return rows, ""
     return [], "the last row of the ledger is not the one that Hooktray wrote last"
-
-
-def _last(rows: Sequence[Row]) -> list[str]:
-    return [str(rows[-1][0]), rows[-1][8]] if rows else []
 
 
 def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str) -> LedgerState:
@@ -315,7 +311,9 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
         if one is not None:
             approved[key] = one
     approved = {key: replace(one, granted=grants_of(key, settings, texts)) for key, one in approved.items()}
-    ranked = tuple(sorted(approved.values(), key=_sort_key))
+    ranked = tuple(
+        sorted(approved.values(), key=lambda one: (not isinstance(one.hook.action, Rule), one.position, one.at))
+    )
     return LedgerState(
         version=version,
         approved=approved,
@@ -338,10 +336,6 @@ def _index_by_event(order: Sequence[ApprovedHook]) -> dict[tuple[str, str], tupl
     return {name: tuple(numbers) for name, numbers in indexes.items()}
 
 
-def _sort_key(one: ApprovedHook) -> tuple[bool, tuple[int, int], float]:
-    return (not isinstance(one.hook.action, Rule), one.position, one.at)
-
-
 def approval_text(hook: Hook, search_path: str, uncovered: Sequence[str]) -> str:
     """Returns the text of an approval in the ledger: the definition, and the facts noted with it."""
     fields = json.loads(hook.definition) | {NOTED: {"path": search_path, "uncovered": list(uncovered)}}
@@ -361,3 +355,24 @@ def _approved(definition: str, digest: str, position: Sequence[int], at: float, 
         hook=hook, digest=digest, position=(first, second), at=at, channel=channel, search_path=search_path,
         uncovered=uncovered,
     )  # fmt: skip
+
+
+def grants_key(hook_key: str) -> str:
+    """The key of the rows about one hook's variables. They are like those of confirmed settings."""
+    return f"setting:variables of {hook_key}"
+
+
+def grants_definition(names: Iterable[str]) -> tuple[str, str]:
+    """The definition of a row that lets these variables through and no others, and its digest."""
+    definition = json.dumps(sorted(set(names)))
+    return definition, hashlib.sha256(definition.encode()).hexdigest()
+
+
+def grants_of(hook_key: str, settings: Mapping[str, str], texts: Mapping[str, str]) -> tuple[str, ...]:
+    """The withheld variables that the user lets through to a hook; none where the row cannot be read."""
+    key = grants_key(hook_key)
+    try:
+        names = json.loads(texts[key]) if key in settings else []
+        return tuple(str(name) for name in names)
+    except (KeyError, ValueError, TypeError):
+        return ()

@@ -61,13 +61,10 @@ class Retention:
         self._clock = clock
         self._began = clock.time() - clock.monotonic()
 
-    def _now(self) -> float:
-        return min(self._clock.time(), self._began + self._clock.monotonic())
-
     def prune_step(self, connection: sqlite3.Connection) -> bool:
         """Delete a few rows. Returns True if there is more to delete."""
         limits = self._settings.journal_limits if self._settings else RetentionLimits()
-        now = self._now()
+        now = min(self._clock.time(), self._began + self._clock.monotonic())
         deleted = _delete(connection, "at < :value", now - limits.days * DAY) if _is_plausible(connection, now) else 0
         last = connection.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
         deleted += _delete(connection, "seq <= :value", last - limits.rows)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import logging
 import os
 import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,6 +23,8 @@ import msgspec
 
 from tray.clock import Clock
 from tray.errors import StoreError
+from tray.model.place import place_fields, place_from_fields
+from tray.model.session import Session, SessionState
 from tray.store.db import Database
 from tray.text import redact
 
@@ -39,6 +42,14 @@ SELECT_NOTES = "SELECT seq, hook, text, wake FROM session_note WHERE session = ?
 DROP_OLDEST = (
     "DELETE FROM session_note WHERE session = ? AND seq NOT IN"
     " (SELECT seq FROM session_note WHERE session = ? ORDER BY seq DESC LIMIT ?)"
+)
+COLUMNS = ("agent", "session", "project", "name", "since", "machine", "usage_limit", "state", "ended")
+UPSERT = (
+    "INSERT INTO session VALUES"
+    " (:agent, :session, :project, :name, :state, :since, :machine, :ended, :place, :usage_limit)"
+    " ON CONFLICT (agent, session) DO UPDATE SET project = excluded.project, name = excluded.name,"
+    " state = excluded.state, since = excluded.since, machine = excluded.machine,"
+    " ended = excluded.ended, place = excluded.place, usage_limit = excluded.usage_limit"
 )
 CHANGE_FILE_LIMIT = 1 << 20  # bytes; then it begins anew
 SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # whatever is there delays no caller
@@ -279,3 +290,41 @@ def _touch(path: Path | int) -> None:
         os.utime(path, ns=(now, now))
     else:
         os.utime(path, ns=(now, now), follow_symlinks=False)
+
+
+class SessionRows:
+    """The sessions that people see: what each does and where it runs. The tray writes them, and commands read them.
+
+    One thread writes. All methods raise StoreError.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> tuple[Session, ...]:
+        with self._database.connect() as connection:
+            found = connection.execute("SELECT * FROM session").fetchall()
+        return tuple(_session(row) for row in found)
+
+    def put(self, session: Session) -> None:
+        with self._database.write() as connection:
+            connection.execute(UPSERT, _values(session))
+
+    def remove(self, sessions: Iterable[Session]) -> None:
+        keys = [(one.agent, one.session) for one in sessions]
+        with self._database.write() as connection:
+            connection.executemany("DELETE FROM session WHERE agent = ? AND session = ?", keys)
+
+
+def _values(one: Session) -> dict[str, object]:
+    return {name: getattr(one, name) for name in COLUMNS} | {"place": json.dumps(place_fields(one.place))}
+
+
+def _session(row: sqlite3.Row) -> Session:
+    try:
+        place = json.loads(row["place"])
+        state = SessionState(row["state"])
+    except ValueError:
+        place, state = {}, SessionState.DONE
+    fields = {name: row[name] for name in COLUMNS} | {"state": state, "ended": bool(row["ended"])}
+    return Session(**fields, place=place_from_fields(place if isinstance(place, dict) else {}))

@@ -53,11 +53,7 @@ def set_aside(path: Path, now: float, kind: str) -> Path | None:
 def files_set_aside(path: Path) -> list[Path]:
     """Returns the files that were set aside, oldest first."""
     found = (file for file in path.parent.glob(f"{path.name}.*") if SET_ASIDE_SUFFIX.search(file.name))
-    return sorted(found, key=_time_in_name)
-
-
-def _time_in_name(path: Path) -> str:
-    return path.name.partition("-")[2]
+    return sorted(found, key=lambda file: file.name.partition("-")[2])
 
 
 def _marker(path: Path) -> Path:

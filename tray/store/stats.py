@@ -109,7 +109,18 @@ class Statistics:
         runs: dict[str, list[tuple[str, float]]] = {}
         for name, status, ms, _ in self._rows(f"{SELECT_RUNS} ORDER BY name", {"since": since}):
             runs.setdefault(str(name), []).append((status, ms or 0.0))
-        return [_summarise(hook, found) for hook, found in runs.items()]
+        summaries = []
+        for hook, found in runs.items():
+            statuses = [status for status, _ in found]
+            times = sorted(ms for status, ms in found if status != Status.SKIPPED)
+            summaries.append(
+                HookSummary(
+                    hook=hook, runs=len(times), failed=statuses.count(Status.FAILED),
+                    timed_out=statuses.count(Status.TIMED_OUT), skipped=statuses.count(Status.SKIPPED),
+                    p50=percentile(times, 50), p95=percentile(times, 95),
+                )
+            )  # fmt: skip
+        return summaries
 
     def agents(self, since: float) -> dict[str, dict[str, int]]:
         """How many decisions of each verdict each agent was given."""
@@ -126,14 +137,10 @@ class Statistics:
         """Those with the latest event come first."""
         sql = (
             "SELECT agent, session, max(project) AS project, min(at) AS first, max(at) AS last, count(*) AS count,"
-            " sum(verdict = 3) AS denied, sum(verdict = 2) AS asked, max(seq) AS seq FROM journal"
-            f" WHERE {NEWEST} AND session <> '' GROUP BY agent, session ORDER BY seq DESC LIMIT :limit"
+            " sum(verdict = 3) AS denied, sum(verdict = 2) AS asked FROM journal"
+            f" WHERE {NEWEST} AND session <> '' GROUP BY agent, session ORDER BY max(seq) DESC LIMIT :limit"
         )
-        names = ("agent", "session", "project", "first", "last", "count", "denied", "asked")
-        return [
-            SessionSummary(**{name: row[name] for name in names})
-            for row in self._rows(sql, {"rows": MAX_ROWS, "limit": limit})
-        ]
+        return [SessionSummary(**dict(row)) for row in self._rows(sql, {"rows": MAX_ROWS, "limit": limit})]
 
     def agent_names(self) -> list[str]:
         """The agents of all rows, as far as their names are plain words; in alphabetical order."""
@@ -164,20 +171,6 @@ class Statistics:
     def _rows(self, sql: str, values: dict[str, object]) -> list:  # type: ignore[type-arg]
         with self._database.connect() as connection:
             return connection.execute(sql, values).fetchall()
-
-
-def _summarise(hook: str, runs: Sequence[tuple[str, float]]) -> HookSummary:
-    statuses = [status for status, _ in runs]
-    times = sorted(ms for status, ms in runs if status != Status.SKIPPED)
-    return HookSummary(
-        hook=hook,
-        runs=len(times),
-        failed=statuses.count(Status.FAILED),
-        timed_out=statuses.count(Status.TIMED_OUT),
-        skipped=statuses.count(Status.SKIPPED),
-        p50=percentile(times, 50),
-        p95=percentile(times, 95),
-    )
 
 
 def percentile(times: Sequence[float], share: int) -> float:

@@ -23,13 +23,11 @@ from tray.store.db import Database
 
 SET = "INSERT INTO switch VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 PAUSE = "INSERT INTO pause VALUES (?, ?, ?) ON CONFLICT (agent, session) DO UPDATE SET until = excluded.until"
-HOOK_OFF = "hook off "  # what the switch of a single hook is called, before its key
-AGENT_OFF = "agent off "  # the same where its agent's own switch turned it off
-AGENT_RUNS = "agent runs "  # the same where the agent whose file declares it runs it by itself
+# The fields of SwitchState that loosen a gate for single hooks, each with the word before a hook's key in its rows.
+HOOK_SETS = {"hooks_off": "hook off ", "agents_off": "agent off ", "agent_runs": "agent runs "}
 SNOOZED = "snoozed_until"
-ALERT_OFF = "untold "  # and that of a class of alerts
+ALERT_OFF = "untold "  # before a class of alerts that is switched off
 CLEAR = "DELETE FROM switch WHERE key GLOB ?"
-CHECKPOINT = SWITCH
 TAMPERED_TEXT = "the switch or a pause is not as Hooktray last wrote it: that does not count, hooks are on"
 LOG = "INSERT INTO switch_log (at, what, way) VALUES (?, ?, ?)"
 
@@ -68,7 +66,7 @@ class Switch:
         self._lock = threading.Lock()
         self._start_lock = threading.Lock()  # held while a hook starts, and while a change begins to count
         self.current = SwitchState()  # its pauses may have ended meanwhile
-        self._checkpoint = database.path.with_name(CHECKPOINT)
+        self._checkpoint = database.path.with_name(SWITCH)
         self.tampered = ""  # what another program did to it; "" for nothing
         self.load()
 
@@ -126,17 +124,18 @@ class Switch:
 
     def set_hook(self, key: str, on: bool, channel: str) -> None:
         """A single hook's switch, which outlives what is changed in files."""
-        self._change([_flag(HOOK_OFF + key, not on)], f"hook {'on' if on else 'off'} {key}", channel)
+        self._change([_flag(HOOK_SETS["hooks_off"] + key, not on)], f"hook {'on' if on else 'off'} {key}", channel)
 
     def set_agents_off(self, keys: Collection[str], channel: str) -> None:
         """The hooks that their agents' own switches turn off: these and no others."""
-        self._set_keys(AGENT_OFF, keys, f"agents' own switches: {len(keys)} hooks off", channel)
+        self._set_keys("agents_off", keys, f"agents' own switches: {len(keys)} hooks off", channel)
 
     def set_agent_runs(self, keys: Collection[str], channel: str) -> None:
         """The hooks that the agents whose files declare them run themselves: these and no others."""
-        self._set_keys(AGENT_RUNS, keys, f"agents run {len(keys)} hooks of their files themselves", channel)
+        self._set_keys("agent_runs", keys, f"agents run {len(keys)} hooks of their files themselves", channel)
 
-    def _set_keys(self, prefix: str, keys: Collection[str], what: str, channel: str) -> None:
+    def _set_keys(self, field: str, keys: Collection[str], what: str, channel: str) -> None:
+        prefix = HOOK_SETS[field]
         statements = [(CLEAR, (f"{prefix}*",)), *(_flag(prefix + key, True) for key in keys)]
         self._change(statements, what, channel)
 
@@ -181,25 +180,22 @@ class Switch:
 
 
 def _enabled(state: SwitchState) -> SwitchState:
-    none = frozenset[str]()
-    return replace(state, enabled=True, pauses=(), hooks_off=none, agents_off=none, agent_runs=none)
+    return replace(state, enabled=True, pauses=(), **dict.fromkeys(HOOK_SETS, frozenset()))
 
 
 def _digest(state: SwitchState) -> str:
     pauses = sorted((one.until, one.agent, one.session) for one in state.pauses)
-    loosened = [sorted(keys) for keys in (state.hooks_off, state.agents_off, state.agent_runs)]
+    loosened = [sorted(getattr(state, field)) for field in HOOK_SETS]
     return hashlib.sha256(json.dumps([state.enabled, pauses, *loosened]).encode()).hexdigest()
 
 
 def _write(connection: sqlite3.Connection, state: SwitchState) -> None:
     """Replace what loosens gates with what we know of it."""
-    for prefix in (HOOK_OFF, AGENT_OFF, AGENT_RUNS):
+    for field, prefix in HOOK_SETS.items():
         connection.execute(CLEAR, (f"{prefix}*",))
+        connection.executemany(SET, [(prefix + key, 1) for key in getattr(state, field)])
     connection.execute("DELETE FROM pause")
     connection.execute(SET, ("enabled", int(state.enabled)))
-    connection.executemany(SET, [(HOOK_OFF + key, 1) for key in state.hooks_off])
-    connection.executemany(SET, [(AGENT_OFF + key, 1) for key in state.agents_off])
-    connection.executemany(SET, [(AGENT_RUNS + key, 1) for key in state.agent_runs])
     connection.executemany(PAUSE, [(one.agent, one.session, one.until) for one in state.pauses])
 
 
@@ -214,13 +210,11 @@ def _keys_with_prefix(words: dict[str, int], prefix: str) -> frozenset[str]:
 def _read(connection: sqlite3.Connection) -> SwitchState:
     words = dict(connection.execute("SELECT key, value FROM switch").fetchall())
     pauses = connection.execute("SELECT until, agent, session FROM pause").fetchall()
-    return SwitchState(
+    state = SwitchState(
         enabled=bool(words.get("enabled", True)),
         muted=bool(words.get("muted", False)),
         pauses=tuple(TimedPause(until=row["until"], agent=row["agent"], session=row["session"]) for row in pauses),
-        hooks_off=_keys_with_prefix(words, HOOK_OFF),
-        agents_off=_keys_with_prefix(words, AGENT_OFF),
-        agent_runs=_keys_with_prefix(words, AGENT_RUNS),
         muted_classes=_keys_with_prefix(words, ALERT_OFF),
         snoozed_until=words.get(SNOOZED, 0),
     )
+    return replace(state, **{field: _keys_with_prefix(words, prefix) for field, prefix in HOOK_SETS.items()})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import logging
+import os
 import sqlite3
 import threading
 import time
@@ -17,11 +18,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from operator import attrgetter
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
-from tray.store import dropped_rows
 from tray.store.db import Database, database_error, is_damage
 from tray.store.retention import Retention
 from tray.threads import start_thread
@@ -33,6 +34,8 @@ BUSY_TIMEOUT = 0.25  # seconds; longer would keep close() waiting
 RETRY_PAUSE = (0.05, 1.0)  # seconds between two tries: the first, and the longest
 WARNING_INTERVAL = 3600.0  # seconds before the same warning is repeated
 PRUNE_INTERVAL = 1000  # jobs between two rounds of pruning
+COUNT_SIZE = 1 << 20  # bytes of the file with the count of dropped rows
+SAVE_DROPPED = "INSERT INTO meta VALUES ('dropped', ?) ON CONFLICT (key) DO UPDATE SET value = value + excluded.value"
 PRUNE_DEADLINE = 4 * PRUNE_INTERVAL  # jobs without a quiet moment; then it prunes a little before each statement
 
 
@@ -104,7 +107,7 @@ class JournalWriter:
         self._closing = False
         self._deadline = 0.0
         self._late_count = 0
-        self._dropped = dropped_rows.count(database)  # of these, so many are not yet in the database:
+        self._dropped = count_dropped(database)  # of these, so many are not yet in the database:
         self._unsaved = 0
         self._counted = False  # the last statement; then rows come first, however many are dropped meanwhile
         self._failing_since = 0.0  # when that was reported; 0 = writing works
@@ -158,11 +161,6 @@ class JournalWriter:
             self._warn("answers leave before they are written down: writing takes too long")
         return Committed.LATE
 
-    def count_dropped(self) -> None:
-        """Count a row that could not even be queued."""
-        with self._work_ready:
-            self._drop(True)
-
     def prune(self) -> None:
         """Begin a round of pruning, as soon as there is nothing to write."""
         with self._work_ready:
@@ -178,7 +176,7 @@ class JournalWriter:
             self._stale = True
             yield
 
-    def close(self, limit: float) -> None:
+    def close(self, limit: float = 5.0) -> None:
         """Write what waits, but give up after `limit` seconds."""
         with self._work_ready:
             self._closing = True
@@ -194,7 +192,7 @@ class JournalWriter:
                 self._queue.clear()
             unsaved, self._unsaved = self._unsaved + left, 0
         if unsaved:
-            dropped_rows.add(self._database, unsaved)
+            add_dropped(self._database, unsaved)
         if left:
             self._warn(f"{left} rows could not be written before the end")
 
@@ -213,7 +211,7 @@ class JournalWriter:
             self._thread = thread
 
     def _run(self) -> None:
-        dropped_rows.prepare(self._database)  # while there is room for it
+        prepare_dropped(self._database)  # while there is room for it
         connection: sqlite3.Connection | None = None
         tries = 0
         while (job := self._next()) is not None:
@@ -231,7 +229,12 @@ class JournalWriter:
                 _close(connection)  # a fresh one sees a file that was mended or put back
                 connection = None
                 self._failed(e)
-                self._back_off(tries)
+                pause = min(RETRY_PAUSE[0] * 2 ** min(tries, 10), RETRY_PAUSE[1])
+                with self._work_ready:
+                    if self._closing:
+                        self._work_ready.wait(RETRY_PAUSE[0])
+                    else:
+                        self._work_ready.wait_for(lambda: self._closing, pause)
                 tries += 1
             else:
                 self._finished(*job)
@@ -268,7 +271,7 @@ class JournalWriter:
         would find the database locked for seconds.
         """
         if dropped:
-            connection.execute(dropped_rows.SAVE, (dropped,))
+            connection.execute(SAVE_DROPPED, (dropped,))
         elif batch:
             sql = batch[0].sql or self._insert(len(batch))
             connection.execute(sql, tuple(chain.from_iterable(map(attrgetter("values"), batch))))
@@ -307,14 +310,6 @@ class JournalWriter:
             self._failing_since = now
         self._warn(f"{self._database.path}: {error}")
 
-    def _back_off(self, tries: int) -> None:
-        pause = min(RETRY_PAUSE[0] * 2 ** min(tries, 10), RETRY_PAUSE[1])
-        with self._work_ready:
-            if self._closing:
-                self._work_ready.wait(RETRY_PAUSE[0])
-            else:
-                self._work_ready.wait_for(lambda: self._closing, pause)
-
     def _warn(self, text: str) -> None:
         now = time.monotonic()
         with self._work_ready:
@@ -328,3 +323,58 @@ def _close(connection: sqlite3.Connection | None) -> None:
     if connection is not None:
         with contextlib.suppress(sqlite3.Error):
             connection.close()
+
+
+# ---- the count of dropped rows: in the database, or beside it while that cannot be written
+
+
+def count_dropped(database: Database) -> int:
+    """All rows that were ever dropped."""
+    with database.connect() as connection:
+        row = connection.execute("SELECT value FROM meta WHERE key = 'dropped'").fetchone()
+    file, taken = _count_files(database)
+    return (row["value"] if row else 0) + _read_count(file) + _read_count(taken)
+
+
+def add_dropped(database: Database, number: int | str) -> None:
+    """Note some more beside the database; several processes may do so at once."""
+    with contextlib.suppress(OSError):
+        handle = os.open(_count_files(database)[0], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(handle, f"{number}\n".encode())
+        finally:
+            os.close(handle)
+
+
+def merge_dropped(database: Database) -> None:
+    """Move the count beside the database into it."""
+    file, taken = _count_files(database)
+    if not _read_count(file) + _read_count(taken):
+        return
+    with contextlib.suppress(OSError):
+        if not taken.exists():  # else an earlier attempt was cut short
+            file.replace(taken)
+        with database.write() as connection:
+            connection.execute(SAVE_DROPPED, (_read_count(taken),))
+        taken.unlink()
+    prepare_dropped(database)
+
+
+def prepare_dropped(database: Database) -> None:
+    """Creates a file that has a block of its own, so that a few more digits fit on a full disk."""
+    if not _count_files(database)[0].exists():
+        add_dropped(database, "")
+
+
+def _read_count(file: Path) -> int:
+    try:
+        with file.open("rb") as lines:
+            return sum(int(word) for word in lines.read(COUNT_SIZE).split() if word.isdigit())
+    except OSError:
+        return 0
+
+
+def _count_files(database: Database) -> tuple[Path, Path]:
+    """Returns the file, and the one whose count is being added."""
+    name = database.path.name
+    return database.path.with_name(f"{name}.lost"), database.path.with_name(f"{name}.lost.taken")

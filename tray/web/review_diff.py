@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from tray.approvals.catalog import REMOVED, HookState
-from tray.approvals.definition import definition_rows
+from tray.approvals.review import definition_rows
 from tray.store.copies import Copies, DamagedError, Manifest
 
 CONTEXT = 3  # lines around a change

@@ -13,8 +13,7 @@ from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
 from tray.approvals.batch import summary_lines
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import REMOVED, HookState
-from tray.approvals.definition import definition_rows
-from tray.approvals.review import describe_action, hook_id
+from tray.approvals.review import definition_rows, describe_action, hook_id
 from tray.engine.replay import ReplayComparison
 from tray.engine.sentence import sentence
 from tray.errors import HooktrayError

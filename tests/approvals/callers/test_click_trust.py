@@ -18,8 +18,7 @@ from live import PYTHON, Live
 from plain import Plain
 from web.site import found
 
-from tray.approvals.callers.click_check import ClickObjection
-from tray.approvals.callers.click_trust import ClickTrust
+from tray.approvals.callers.click_check import ClickObjection, ClickTrust
 from tray.execution.known_agents import KnownAgents
 from tray.execution.process import OPENED_VARIABLE
 

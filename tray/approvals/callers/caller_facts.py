@@ -8,8 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tray.approvals.callers.origin import find_origin
-from tray.approvals.callers.person import ProcessFacts
+from tray.approvals.callers.person import ProcessFacts, find_origin
 from tray.execution.ancestry import ancestors
 from tray.text.words import word_set
 
@@ -76,11 +75,13 @@ def process_chain(pid: int) -> tuple[ProcessFacts, ...]:
 def read_process(pid: int) -> ProcessFacts | None:
     """Returns the facts of one process; None if it has ended."""
     try:
-        parent, status = int(_stat(pid)[1]), _status(pid)
-        uid = int(status["Uid"][0])
+        parent, lines = int(_stat(pid)[1]), (PROC / str(pid) / "status").read_text(errors="replace").splitlines()
+        status = {key: words.split() for key, _, words in (line.partition(":") for line in lines)}
+        uid = int(status["Uid"][0])  # the real user; a hidden process's folder belongs to root
     except (OSError, ValueError, LookupError):
         return None
-    environment = _environment(pid)
+    variables = _read(pid, "environ")
+    environment = dict(one.split("=", 1) for one in (variables or "").split("\0") if "=" in one)
     program = _link(pid, "exe")
     return ProcessFacts(
         pid=pid,
@@ -88,10 +89,10 @@ def read_process(pid: int) -> ProcessFacts | None:
         uid=uid,
         name=Path(program).name or (_read(pid, "comm") or "a process that has gone").strip(),
         command=tuple((_read(pid, "cmdline") or "").split("\0")[:-1]),
-        environment=None if environment is None else frozenset(environment),
-        injected=injected_variables(environment or {}),
+        environment=None if variables is None else frozenset(environment),
+        injected=injected_variables(environment),
         is_system=_is_system(pid, program) if program else uid == 0 or _is_privileged(pid, status),
-        origin=(environment or {}).get("SSH_CONNECTION", ""),
+        origin=environment.get("SSH_CONNECTION", ""),
     )
 
 
@@ -162,12 +163,6 @@ def _stat(pid: int) -> list[str]:
     return (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
 
 
-def _status(pid: int) -> dict[str, list[str]]:
-    """Returns the fields by name. The first of `Uid` is the real user; a hidden process's folder belongs to root."""
-    lines = (PROC / str(pid) / "status").read_text(errors="replace").splitlines()
-    return {key: words.split() for key, _, words in (line.partition(":") for line in lines)}
-
-
 def _read(pid: int, name: str) -> str | None:
     """Returns the text; None if the process has ended or hides it."""
     try:
@@ -191,8 +186,3 @@ def _is_system(pid: int, program: str) -> bool:
         return False
     is_roots = found.st_uid == 0 and not found.st_mode & 0o022 and program.startswith(SYSTEM_FOLDERS)
     return is_roots and os.path.samestat(found, runs)
-
-
-def _environment(pid: int) -> dict[str, str] | None:
-    text = _read(pid, "environ")
-    return None if text is None else dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)

@@ -8,21 +8,27 @@ another program controls: that program would read the passphrase.
 
 from __future__ import annotations
 
+import logging
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from typing import Protocol
 
 import msgspec
 
+from tray.approvals.callers.caller_facts import process_chain, start_time
 from tray.approvals.callers.person import (
     ProcessFacts,
     Proof,
     find_agent,
     find_hidden,
-    find_injection,
     find_trace,
     process_label,
 )
+from tray.execution.ancestry import descent
+from tray.execution.known_agents import KnownAgents
 from tray.language import phrase, say
 from tray.text.words import word_set
 
@@ -60,7 +66,10 @@ DESKTOPS = word_set(
 )
 # Interpreters, with the only script of a desktop that they run.
 DESKTOP_SCRIPTS = {"gjs-console": "/usr/share/gnome-shell/org.gnome.Shell.Notifications"}
+MAX_CONFIRMED = 64  # browsers and panels through which clicks count, since the user typed the passphrase
 DELETED_SUFFIX = " (deleted)"  # the kernel adds it to the path of a program whose file was replaced
+
+log = logging.getLogger(__name__)
 
 RESTART = phrase(
     "Close all of its windows and choose Open page in the tray's menu, which starts it again. Or use another "
@@ -192,19 +201,11 @@ def _unknown_browser(facts: ClickFacts) -> str:
 def _hidden_browser(facts: ClickFacts) -> str:
     """Objects to a browser without a visible environment, even if the system hides it for its privileges."""
     hidden = next((one for one in facts.browsers if one.environment is None), None)
-    return say("{who} hides what it is", who=process_label(hidden)) if hidden else _hidden(facts)
-
-
-def _hidden(facts: ClickFacts) -> str:
-    return find_hidden(facts.chain, facts.uid)
+    return say("{who} hides what it is", who=process_label(hidden)) if hidden else find_hidden(facts.chain, facts.uid)
 
 
 def _altered_browser(facts: ClickFacts) -> str:
     return next((_variable_text(one, one.injected) for one in facts.browsers if one.injected), "")
-
-
-def _trace(facts: ClickFacts) -> str:
-    return find_trace(facts.chain)
 
 
 def _newcomer(facts: ClickFacts) -> str:
@@ -222,7 +223,10 @@ def _is_desktop_script(one: ProcessFacts) -> bool:
 
 
 def _altered_newcomer(facts: ClickFacts) -> str:
-    return "" if facts.predates_agents else find_injection(facts.chain[0])
+    one = facts.chain[0]
+    if facts.predates_agents or not one.injected:
+        return ""
+    return say("{who} runs with code that is not its own", who=process_label(one))
 
 
 def _shared_session(facts: ClickFacts) -> str:
@@ -249,14 +253,80 @@ BROWSER_CHECKS: ClickChecks = {
     ClickObjection.UNKNOWN: _unknown_browser,
     ClickObjection.HIDDEN: _hidden_browser,
     ClickObjection.ALTERED: _altered_browser,
-    ClickObjection.MARKED: _trace,
+    ClickObjection.MARKED: lambda facts: find_trace(facts.chain),
     ClickObjection.SHARED_SESSION: _shared_session,
 }
 HOST_CHECKS: ClickChecks = {  # of tray hosts and notification servers
     ClickObjection.AGENT: _agent,
-    ClickObjection.MARKED: _trace,
-    ClickObjection.HIDDEN: _hidden,
+    ClickObjection.MARKED: lambda facts: find_trace(facts.chain),
+    ClickObjection.HIDDEN: lambda facts: find_hidden(facts.chain, facts.uid),
     ClickObjection.UNKNOWN: _newcomer,
     ClickObjection.ALTERED: _altered_newcomer,
     ClickObjection.SHARED_SESSION: _shared_session,
 }
+
+
+class StartedPrograms(Protocol):
+    """The programs that the tray started to open files for the user."""
+
+    def started(self, pid: int) -> bool: ...
+
+
+class ClickTrust:
+    """Judges a process by its id. Elsewhere than on Linux, only by which process started which."""
+
+    def __init__(self, agents: KnownAgents, opener: StartedPrograms) -> None:
+        self._agents = agents
+        self._opener = opener
+        self._own = os.getpid()
+        self._confirmed: dict[tuple[int, str], None] = {}
+
+    def confirm(self, pid: int) -> None:
+        """Count clicks through this process until it ends: the user typed the passphrase."""
+        self._confirmed[pid, start_time(pid)] = None
+        if len(self._confirmed) > MAX_CONFIRMED:
+            self._confirmed.pop(next(iter(self._confirmed)))
+
+    def has_agent_ancestor(self, pid: int) -> bool:
+        """True if this process is a hook or an agent, or is below one."""
+        return descent(pid, self._own) is not None or self._agents.has_agent_above(pid)
+
+    def may_open_page(self, pid: int) -> bool:
+        """True if this process may open the page."""
+        chain = process_chain(pid)
+        return not self.has_agent_ancestor(pid) and not find_agent(chain, ()) and not find_trace(chain[:1])
+
+    def browser_objection(self, pid: int) -> ClickRejection | None:
+        """Returns why a click in this browser does not count; None if it does."""
+        return self._objection(pid, BROWSER_CHECKS)
+
+    def host_objection(self, pid: int) -> ClickRejection | None:
+        """Returns why a click through this tray host or notification server does not count; None if it does."""
+        return self._objection(pid, HOST_CHECKS)
+
+    def is_trusted_host(self, pid: int) -> bool:
+        """True if a click through this tray host or notification server counts."""
+        return self.host_objection(pid) is None
+
+    def _objection(self, pid: int, checks: ClickChecks) -> ClickRejection | None:
+        if sys.platform != "linux":
+            text = say("{who} belongs to an agent or a hook", who=f"process {pid}")
+            found = ClickRejection(ClickObjection.AGENT, text) if self.has_agent_ancestor(pid) else None
+        else:
+            # What the tray opened for the user is known by its process: Chromium overwrites its environment.
+            below = descent(pid, self._own)
+            is_hooks = below is not None and not self._opener.started(below.child)
+            facts = ClickFacts(
+                chain=process_chain(pid),
+                uid=os.getuid(),
+                is_agents=is_hooks or self._agents.has_agent_above(pid),
+                predates_agents=self._agents.predates_agents(pid),
+                shares_session=self._agents.shares_session(pid),
+            )
+            found = find_objection(facts, checks)
+        if found and found.proof is Proof.PASSPHRASE and (pid, start_time(pid)) in self._confirmed:
+            return None
+        if found:
+            why = found.detail or found.objection.title
+            log.warning("a click through process %d does not count: %s", pid, why)
+        return found

@@ -6,19 +6,22 @@ program can make a terminal and type into it, so the kind of terminal proves not
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 from pathlib import PurePath
 
 import msgspec
 
 from tray.agents.registry import inherited_variables, program_names
+from tray.execution.ancestry import Ancestor, is_command
+from tray.execution.isolation import is_isolated
 from tray.execution.known_agents import SHELLS
 from tray.language import say
 from tray.text.words import word_set
 
 HOOK_VARIABLE = "HOOK_SOURCE_DIR"  # set by Hooktray for hooks
 SSH_SERVERS = word_set("sshd sshd-session")
+INTERPRETERS = frozenset({"bun", "deno", "node"})  # of agents that are scripts
 LOGIN_PROGRAMS = SSH_SERVERS | {"login"}
 
 
@@ -97,11 +100,6 @@ def find_hidden(chain: Sequence[ProcessFacts], uid: int) -> str:
     return say("{who} hides what it is", who=process_label(found))
 
 
-def find_injection(one: ProcessFacts) -> str:
-    """Returns why a program of the system may run other code than its file's, or ""."""
-    return say("{who} runs with code that is not its own", who=process_label(one)) if one.injected else ""
-
-
 def is_console_login(chain: Sequence[ProcessFacts]) -> bool:
     """True if the system's own `login` is above the caller. A process that left its login has init above it."""
     return any(one.name == "login" and _is_login(one, chain) for one in chain)
@@ -111,7 +109,23 @@ def is_remote_login(chain: Sequence[ProcessFacts], addresses: Collection[str]) -
     """True if the caller logged in over SSH from another machine. `addresses` are those of this one."""
     origins = {one.origin for one in chain if one.origin}
     is_login = any(one.name in SSH_SERVERS and _is_login(one, chain) for one in chain)
-    return is_login and bool(origins) and not any(_is_local(origin, addresses) for origin in origins)
+    for origin in origins:
+        client, *_, server = [*origin.split(), "", ""][:3]
+        client = client.partition("%")[0].removeprefix("::ffff:")
+        if client in ("", "::1", server) or client.startswith("127.") or client in addresses:
+            return False
+    return is_login and bool(origins)
+
+
+def find_origin(environment: Iterable[str], ancestors_of: Iterable[Ancestor]) -> str:
+    """Returns which agent or hook is behind a command, or "". `environment` has the names of its variables.
+
+    A command knows this without the tray, whose own judgement is stricter. A script of the user's own passes.
+    """
+    marks = sorted({HOOK_VARIABLE, *inherited_variables()}.intersection(environment))
+    if marks:
+        return f"an agent or a hook: {marks[0]} is set"
+    return next((origin for one in ancestors_of if (origin := _origin_of(one))), "")
 
 
 def process_label(one: ProcessFacts) -> str:
@@ -142,7 +156,11 @@ def _is_login(one: ProcessFacts, chain: Sequence[ProcessFacts]) -> bool:
     return above is not None and above.uid == 0 and _is_login(above, chain)
 
 
-def _is_local(origin: str, addresses: Collection[str]) -> bool:
-    client, *_, server = [*origin.split(), "", ""][:3]
-    client = client.partition("%")[0].removeprefix("::ffff:")
-    return client in ("", "::1", server) or client.startswith("127.") or client in addresses
+def _origin_of(one: Ancestor) -> str:
+    if is_isolated(one.command, "once") or is_command(one.command, "run"):
+        return f"a hook, below {PurePath(one.command[0]).name} ({one.pid})"
+    names = [PurePath(word).name.removesuffix(".exe") for word in one.command[:2]]
+    name = names[0] if names else ""
+    if name in INTERPRETERS and len(names) > 1:
+        name = PurePath(names[1]).stem
+    return f"{name} ({one.pid})" if name in program_names() else ""
