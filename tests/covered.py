@@ -67,7 +67,6 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "edit/file_changes.py": EDITING,
     "edit/json_edit.py": EDITING,
     "edit/yaml_edit.py": f"edit/test_yaml_edit {EDITING}",
-    "engine/explain.py": "engine/test_user_questions",
     "engine/hook_output.py": "engine/test_output engine/test_refusals",
     "engine/merge.py": "engine/test_merge engine/test_output",
     "engine/plan.py": "engine/test_plan engine/test_duplicates",

@@ -11,8 +11,7 @@ import pytest
 from house import PRE_TOOL_USE, House
 
 from tray.agents.protocol import parse
-from tray.engine.explain import details
-from tray.engine.sentence import sentence
+from tray.engine.sentence import details, sentence
 from tray.engine.user_questions import (
     LIMIT,
     PendingQuestion,

@@ -36,15 +36,6 @@ class Starved(PipeReader):
         super()._read_all()
 
 
-class Overflows:
-    """Counts the calls. Stand-in for a HookProcess."""
-
-    count = 0
-
-    def overflow(self) -> None:
-        self.count += 1
-
-
 def starved(limit: int = 1 << 20) -> Starved:
     stream = Starved(limit)
     stream.turn = threading.Event()
@@ -154,13 +145,13 @@ def test_a_full_pipe_that_waits_for_nobody_loses_nothing(is_held: bool) -> None:
 
 @pytest.mark.parametrize(("limit", "floods"), [(len(SAID), False), (len(SAID) - 1, True), (len(SAID) + 1, False)])
 def test_only_what_is_over_the_limit_is_too_much(limit: int, floods: bool) -> None:
-    overflows = Overflows()
-    stream = PipeReader(limit, overflows)
+    overflows: list[bool] = []
+    stream = PipeReader(limit, lambda: overflows.append(True))
     stream.start()
     os.write(stream.end.fileno(), SAID)
 
     assert taken(stream) == SAID[:limit]
-    assert bool(overflows.count) is floods
+    assert bool(overflows) is floods
 
 
 def test_what_was_never_listened_to_is_closed_and_not_whole() -> None:

@@ -125,7 +125,7 @@ def test_what_is_read_in_passing_is_short(package: str) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["approvals/review.py", "engine/explain.py", "ipc/requests.py", "notify/policy.py", "notify/alert_gate.py"],
+    ["approvals/review.py", "engine/sentence.py", "ipc/requests.py", "notify/policy.py", "notify/alert_gate.py"],
 )
 def test_no_sentence_is_put_together_beside_the_catalogues(module: str) -> None:
     """Two English words in a row are a sentence; what names something for machines has no spaces."""

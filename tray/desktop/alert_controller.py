@@ -30,7 +30,7 @@ from tray.desktop.menu.actions import (
 from tray.desktop.opener import Opener
 from tray.desktop.session_focus import SessionFocus
 from tray.engine.approval_trials import TrialFailure
-from tray.engine.explain import details
+from tray.engine.sentence import details
 from tray.engine.stores import Stores
 from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
 from tray.errors import HooktrayError

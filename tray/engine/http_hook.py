@@ -10,7 +10,7 @@ from tray.addresses import endpoint
 from tray.agents import lenient
 from tray.agents.registry import AGENTS, hook_rules
 from tray.errors import HooktrayError
-from tray.execution.http_client import HttpReply, HttpRequest, send
+from tray.execution.http_client import HttpRequest, send
 from tray.execution.request_job import Deadline
 from tray.model.decision import Result
 from tray.model.event import Event
@@ -22,7 +22,17 @@ CONTROL = re.compile(r"[^\t\x20-\x7e]")
 
 def post(event: Event, hook: Hook, action: Http, deadline: Deadline) -> Result:
     """What the server answers to one hook's event. Raises HooktrayError."""
-    return _result(hook.dialect, send(_request(event, hook, action), deadline))
+    reply = send(_request(event, hook, action), deadline)
+    if 300 <= reply.status < 400:
+        return Result(cause=f"answered {reply.status}: redirects are not followed")
+    if not 200 <= reply.status < 300:
+        return Result(cause=f"answered {reply.status}")
+    if hook_rules(hook.dialect).json_over_http and (text := lenient.text(reply.body)):
+        try:
+            lenient.mapping(text, ())
+        except ValueError as error:
+            return Result(cause=f"answered {reply.status} with what is {error}")
+    return Result(code=0, stdout=reply.body)
 
 
 def _request(event: Event, hook: Hook, action: Http) -> HttpRequest:
@@ -53,24 +63,3 @@ def _filled(name: str, text: str, environment: Mapping[str, str], wanted: Collec
     if CONTROL.search(value):
         raise HooktrayError(f"the header {name} would hold a sign that no header can")
     return value
-
-
-def _result(dialect: str, reply: HttpReply) -> Result:
-    if 300 <= reply.status < 400:
-        return Result(cause=f"answered {reply.status}: redirects are not followed")
-    if not 200 <= reply.status < 300:
-        return Result(cause=f"answered {reply.status}")
-    if hook_rules(dialect).json_over_http and (problem := _object_problem(reply.body)):
-        return Result(cause=f"answered {reply.status} with what is {problem}")
-    return Result(code=0, stdout=reply.body)
-
-
-def _object_problem(body: bytes) -> str:
-    text = lenient.text(body)
-    if not text:
-        return ""
-    try:
-        lenient.mapping(text, ())
-    except ValueError as error:
-        return str(error)
-    return ""

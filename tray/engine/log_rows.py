@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from typing import TypedDict, cast
+
+import msgspec
 
 from tray.engine.sentence import sentence
 from tray.model.decision import Record, Verdict
@@ -25,10 +27,10 @@ class LogRow(TypedDict):
     verdict: str
     reason: str
     ms: float
-    rewrites: list[str]
-    hooks: list[dict[str, object]]
-    notes: list[str]
-    adjustments: list[str]
+    rewrites: Sequence[str]
+    hooks: Sequence[Mapping[str, object]]
+    notes: Sequence[str]
+    adjustments: Sequence[str]
     problem: str
     masked: int
     cwd: str
@@ -72,30 +74,5 @@ def log_entry(record: Record) -> LogEntry:
 
 
 def log_row(record: Record) -> LogRow:
-    return {
-        "id": record.id,
-        "at": record.at,
-        "agent": record.agent,
-        "session": record.session,
-        "project": record.project,
-        "event": record.event,
-        "kind": record.kind,
-        "tool": record.tool,
-        "subject": record.subject,
-        "verdict": record.verdict.word,
-        "reason": record.reason,
-        "ms": record.ms,
-        "rewrites": list(record.rewrites),
-        "hooks": [dict(hook) for hook in record.hooks],
-        "notes": list(record.notes),
-        "adjustments": list(record.adjustments),
-        "problem": record.problem,
-        "masked": record.masked,
-        "cwd": record.cwd,
-        "ledger": record.ledger,
-        "wait_ms": record.wait_ms,
-        "hooks_ms": record.hooks_ms,
-        "offline": record.offline,
-        "test": record.test,
-        "alerted": record.alerted,
-    }
+    fields = msgspec.to_builtins(record)
+    return cast("LogRow", {name: fields[name] for name in LogRow.__annotations__} | {"verdict": record.verdict.word})

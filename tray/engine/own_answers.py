@@ -68,13 +68,10 @@ class LostApprovals(msgspec.Struct):
     def judge(self, event: Event) -> Outcome | None:
         """Returns the outcome for this event, which is never an allow; None if no guard matches it."""
         found = [guard for guard in self.guards if (guard.agent, guard.event) == (event.agent, event.name)]
-        failures = {guard.failure for guard in found if _covers(guard, event)}
+        if event.tool is not None:  # a call whose tool cannot be read counts as guarded
+            found = [guard for guard in found if (event.tool.name in guard.names) is not guard.is_exception]
+        failures = {guard.failure for guard in found}
         if not failures:
             return None
         verdict = Verdict.DENY if Failure.BLOCK in failures else Verdict.ASK
         return Outcome(hook=LOST_NAME, status=Status.OK, output=HookOutput(verdict=verdict, reason=LOST_REASON))
-
-
-def _covers(guard: Guard, event: Event) -> bool:
-    """A call whose tool cannot be read counts as guarded."""
-    return event.tool is None or (event.tool.name in guard.names) is not guard.is_exception

@@ -245,7 +245,11 @@ class Engine:
         try:
             deadline = started + event.spec.deadline
             outcomes = self.executor().run(event, awaited, deadline, hangup, None)
-            if self._shutdown_state.begun and _is_interrupted(outcomes):
+            # The hook's failure policy must not decide if the quitting tray kept it from its verdict. A session that
+            # ends may end hooks itself, so a failure while the tray quits may not be the hook's own.
+            if self._shutdown_state.begun and any(
+                outcome.cause == CANCELLED or outcome.status is Status.FAILED for outcome in outcomes
+            ):
                 self._hand_back(event, awaited, outcomes, started)
                 return None
             times = (began, time.monotonic())
@@ -433,11 +437,3 @@ class Engine:
     def _fail_busy(self, event: Event, hooks: Sequence[ApprovedHook], own: Outcome | None = None) -> Decision:
         busy = self.executor().fail_busy(event, hooks)
         return self._decision(event, [own, *busy] if own else busy)
-
-
-def _is_interrupted(outcomes: Sequence[Outcome]) -> bool:
-    """Whether the quitting tray kept a hook from its verdict; the hook's failure policy must not decide then.
-
-    A session that ends may end hooks itself, so a failure while the tray quits may not be the hook's own.
-    """
-    return any(outcome.cause == CANCELLED or outcome.status is Status.FAILED for outcome in outcomes)

@@ -61,6 +61,9 @@ def make_record(
     masked = len(masks.found)
     is_clean = not masked and len(event.body) <= PAYLOAD  # then no part of it need be looked at again
     texts = _texts(event, decision, answer, masks)
+    stdout, stderr = texts["answer.stdout"][:PAYLOAD], texts["answer.stderr"][:PAYLOAD]
+    is_exact = stdout.encode() == answer.stdout and stderr.encode() == answer.stderr  # nothing masked, plain UTF-8
+    answered = {"stdout": stdout, "stderr": stderr, "code": answer.code, "exact": is_exact}
     began, ended = decision.hook_times if decision.hook_times and started is not None else (0.0, 0.0)
     return Record(
         id=event.id,
@@ -81,7 +84,7 @@ def make_record(
         payload=payload,
         digest=hashlib.sha256(event.body).hexdigest(),
         masked=masked,
-        answer=_answer(answer, texts, event.via_agent),
+        answer=answered | {"line": event.via_agent} if event.via_agent else answered,
         offline=offline,
         test=event.test,
         cwd=texts["cwd"],
@@ -168,14 +171,6 @@ def _hooks(event: Event, decision: Decision, texts: Mapping[str, str]) -> tuple[
     return tuple(rows)
 
 
-def _answer(answer: Answer, texts: Mapping[str, str], via_agent: str) -> Fields:
-    """The agent's answer; `exact` is whether these are the very bytes (nothing masked, plain UTF-8)."""
-    stdout, stderr = texts["answer.stdout"][:PAYLOAD], texts["answer.stderr"][:PAYLOAD]
-    exact = stdout.encode() == answer.stdout and stderr.encode() == answer.stderr
-    row = {"stdout": stdout, "stderr": stderr, "code": answer.code, "exact": exact}
-    return row | {"line": via_agent} if via_agent else row
-
-
 def _listed(texts: Mapping[str, str], kind: str, number: int) -> tuple[str, ...]:
     """So many texts of this kind, in order."""
     return tuple(texts[f"{kind}[{n}]"] for n in range(number))
@@ -207,11 +202,9 @@ class Masks(msgspec.Struct, eq=False):
             places = _places(redacted, place) if is_json else {}
             for kind, fingerprint in zip(redacted.masks, redacted.fingerprints, strict=True):
                 at = places.get(mask_text(kind, fingerprint)) or [place]
-                self._note(at.pop(0) if len(at) > 1 else at[0], kind, fingerprint)
+                where = sanitise(at.pop(0) if len(at) > 1 else at[0], PLACE_LIMIT)
+                self.found.append({"place": where, "kind": kind, "fingerprint": fingerprint})
         return redacted.text
-
-    def _note(self, place: str, kind: str, fingerprint: str) -> None:
-        self.found.append({"place": sanitise(place, PLACE_LIMIT), "kind": kind, "fingerprint": fingerprint})
 
 
 def _places(redacted: Redacted, place: str) -> dict[str, list[str]]:
@@ -261,7 +254,9 @@ def subject(event: Event, *, is_clean: bool = False) -> str:
     `is_clean`: the whole payload has no secret, so no part of it is looked at again.
     """
     if event.tool is None:
-        return _plain_subject(event, is_clean)
+        topic = "" if event.topic == "other" else event.topic
+        text = event.message or event.prompt or event.path or topic
+        return sanitise(text[:READ_LIMIT] if is_clean else _redacted(text, ""), SUBJECT_LIMIT)
     try:
         arguments = canonical_input(event.agent, event.tool.name, event.tool.input)
     except (TypeError, AttributeError):  # its keys are no words
@@ -280,13 +275,6 @@ def subject(event: Event, *, is_clean: bool = False) -> str:
     text = _near(arguments[name], event.cwd) if name in PATH_ARGUMENTS else arguments[name]
     masked = text[:READ_LIMIT] if is_clean else _redacted(text, str(name))
     return sanitise(masked if telling or not masked else f"{name}: {masked}", SUBJECT_LIMIT)
-
-
-def _plain_subject(event: Event, is_clean: bool) -> str:
-    """A person's or an agent's own words, a path, or the event's own sort; "" for `other`."""
-    topic = "" if event.topic == "other" else event.topic
-    text = event.message or event.prompt or event.path or topic
-    return sanitise(text[:READ_LIMIT] if is_clean else _redacted(text, ""), SUBJECT_LIMIT)
 
 
 def _redacted(text: str, name: str) -> str:

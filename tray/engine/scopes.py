@@ -48,18 +48,15 @@ class SkillScopes:
         """What a decided event of SCOPE_KINDS, or a call of SKILL_TOOL, changes for those that follow it."""
         if event.answered or event.test:  # counted when it was answered; a test did not happen
             return
+        refused = decision.verdict is Verdict.DENY
         try:
-            self._update(event, decision)
+            if event.kind in END_KINDS and not goes_on(event, decision):  # a refused end goes on with the turn
+                for skill in self.skills(event) or ():
+                    self._sessions.unmark(event.agent, event.session, MARK + skill)
+            elif event.session and not refused and (skill := invoked_skill(event)):
+                self._sessions.mark(event.agent, event.session, MARK + skill)
         except StoreError:
             log.exception("the skills in force in a session cannot be written down")
-
-    def _update(self, event: Event, decision: Decision) -> None:
-        refused = decision.verdict is Verdict.DENY
-        if event.kind in END_KINDS and not goes_on(event, decision):  # a refused end goes on with the turn
-            for skill in self.skills(event) or ():
-                self._sessions.unmark(event.agent, event.session, MARK + skill)
-        elif event.session and not refused and (skill := invoked_skill(event)):
-            self._sessions.mark(event.agent, event.session, MARK + skill)
 
 
 def invoked_skill(event: Event) -> str:
@@ -69,15 +66,13 @@ def invoked_skill(event: Event) -> str:
     if event.kind in PROMPT_KINDS:
         found = SLASH.match(event.prompt)
         return found[1] if found else ""
-    if event.kind is not EventKind.TOOL_BEFORE or event.tool is None or not _is_skill(event):
+    if event.kind is not EventKind.TOOL_BEFORE or event.tool is None:
+        return ""
+    if tools.canonical(event.agent, event.tool.name) != SKILL_TOOL:
         return ""
     given = tools.canonical_input(event.agent, event.tool.name, event.tool.input)
     name = next((given[key] for key in KEYS if isinstance(given.get(key), str)), "")
     return str(name).strip().removeprefix("/").split(None, 1)[0] if name.strip() else ""
-
-
-def _is_skill(event: Event) -> bool:
-    return event.tool is not None and tools.canonical(event.agent, event.tool.name) == SKILL_TOOL
 
 
 def is_active(names: Iterable[str], skills: Collection[str] | None) -> bool:

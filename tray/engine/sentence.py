@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tray.engine.record import subject
 from tray.language import count, phrase, say
 from tray.model.decision import Decision, Record, SkipReason, Status, Verdict
 from tray.model.event import Event, EventKind
-from tray.text import redact, sanitise
+from tray.text import printable, redact, sanitise
+
+if TYPE_CHECKING:
+    from tray.engine.user_questions import UserQuestion
 
 LIMIT = 200  # characters of a sentence by default
 WHAT_LIMIT = 40
@@ -180,6 +183,24 @@ def rewrite_ending(decision: Decision) -> Ending:
     """Who rewrote: of several rewrites the last counts."""
     authors = [one.hook for one in decision.outcomes if one.output.rewrite == decision.rewrite]
     return _ending("rewrite", authors[-1:], "")
+
+
+def details(question: UserQuestion) -> str:
+    """An open question in full, for a user who wants to see what would run; secrets are masked."""
+    event, decision = question.event, question.decision
+    rows = (
+        (say("agent"), event.agent),
+        (say("project"), event.project),
+        (say("folder"), event.project_folder or event.cwd),
+        (say("event"), event.name),
+        (say("session"), event.session),
+        *((outcome.hook, outcome.output.reason) for outcome in decision.outcomes),
+    )
+    lines = [f"{name:<8} {value}" for name, value in rows if value]
+    if event.tool is not None:
+        arguments = json.dumps(dict(event.tool.input), indent=2, ensure_ascii=False, default=str)
+        lines += ["", f"{event.tool.name}:", arguments]
+    return printable(redact("\n".join(lines)).text) + "\n"
 
 
 def plain_reason(text: str) -> str:

@@ -48,14 +48,10 @@ def state_after(event: Event, decision: Decision, before: SessionState) -> Sessi
     if kind is EventKind.SESSION_START:
         return SessionState.WORKING if before is SessionState.WORKING else SessionState.DONE
     if kind is EventKind.NOTIFICATION:
-        return _after_notification(event, before)
+        if event.topic in WITHOUT_MEANING:
+            return before
+        return SessionState.DONE if event.topic == COMPLETED else SessionState.WAITING
     return SessionState.WAITING if _asks(event, decision) else SessionState.WORKING
-
-
-def _after_notification(event: Event, before: SessionState) -> SessionState:
-    if event.topic in WITHOUT_MEANING:
-        return before
-    return SessionState.DONE if event.topic == COMPLETED else SessionState.WAITING
 
 
 def _asks(event: Event, decision: Decision) -> bool:

@@ -153,8 +153,9 @@ class UserQuestions:
         if event.spec.after_the_fact or Capability.DENY not in event.spec.can or decision.stop is not None:
             return False
         if event.kind is EventKind.PERMISSION_REQUEST:
-            is_open = decision.verdict in (Verdict.ABSTAIN, Verdict.ASK)
-            return is_open or (_is_bare_allow(decision) and form(event) is not None)
+            if decision.verdict is Verdict.ALLOW and decision.rewrite is None:  # it answers no form
+                return form(event) is not None
+            return decision.verdict in (Verdict.ABSTAIN, Verdict.ASK)
         if event.kind is EventKind.ELICITATION:
             return decision.verdict is Verdict.ABSTAIN and decision.rewrite is None and form(event) is not None
         return decision.verdict is Verdict.ASK and Capability.ASK not in event.spec.can
@@ -230,11 +231,6 @@ def apply_result(event: Event, decision: Decision, result: QuestionResult) -> De
     if result.resolution is Resolution.DENIED:
         return replace(decision, verdict=Verdict.DENY, reason=reason, rewrite=None)
     return replace(decision, reason=" · ".join(filter(None, (decision.reason, result.resolution.value))))
-
-
-def _is_bare_allow(decision: Decision) -> bool:
-    """Which answers no form: the agent asks its user all the same."""
-    return decision.verdict is Verdict.ALLOW and decision.rewrite is None
 
 
 def _resolves(event: Event, question: UserQuestion) -> bool:

@@ -103,12 +103,6 @@ class PolledHook:
         self.overflowed = len(self._stdout) > STDOUT_LIMIT
         return bytes(self._stdout[:STDOUT_LIMIT]), bytes(self._stderr)
 
-    def close(self) -> None:
-        """Take the watch of its end out of the poll; `take` has closed the pipes."""
-        del self._owners[self._watch.fileno()]
-        self._poll.unregister(self._watch.fileno())
-        self._watch.close()
-
     def _feed(self) -> None:
         try:
             while self._rest:
@@ -274,7 +268,7 @@ class PolledRun(EventRun):
         super().__init__(deadline, background)
         self._poll = select.poll()
         self._owners: dict[int, PollOwner] = {}
-        self._hooks: dict[HookProcess, PolledHook] = {}
+        self._watches: dict[HookProcess, ExitWatch] = {}
 
     def has_hung_up(self, hangup: Hangup) -> bool:
         fd = hangup.fileno()
@@ -303,7 +297,7 @@ class PolledRun(EventRun):
         hook = PolledHook(child, job.stdin, watch, self._poll, self._owners)
         tree = PosixTree(child.pid, mark, born)
         hook.process = HookProcess(job, child, hook, tree, self.deadline, self.background)
-        self._hooks[hook.process] = hook
+        self._watches[hook.process] = watch
         return hook.process
 
     def wait(self, seconds: float) -> None:
@@ -313,7 +307,10 @@ class PolledRun(EventRun):
                 owner.ready(fd)
 
     def release(self, ended: HookProcess) -> None:
-        self._hooks.pop(ended).close()
+        watch = self._watches.pop(ended)  # of its end; `take` has closed the pipes
+        del self._owners[watch.fileno()]
+        self._poll.unregister(watch.fileno())
+        watch.close()
 
 
 run = PolledRun.run

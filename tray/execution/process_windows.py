@@ -159,7 +159,7 @@ class ThreadedRun(EventRun):
     def _watch(self, job: Job, child: subprocess.Popen[bytes], pipes: ThreadPipes, mark: str) -> HookProcess:
         assert child.stdin is not None
         process = HookProcess(job, child, pipes, tree(child.pid, mark), self.deadline, self.background)
-        pipes.start(child.stdin, job.stdin, process)
+        pipes.start(child.stdin, job.stdin, process.overflow)
         waiter = threading.Thread(target=self._wait_for, args=(child, process), name="hook-waiter", daemon=True)
         start_thread(waiter)
         self._waiters[process] = waiter

@@ -21,6 +21,7 @@ from tray.text.words import compiled
 
 NOT_EXECUTABLE = "not executable: "  # with the script's path
 LINES = 1024  # command lines that are remembered: they are looked at before every spawn
+SEPARATORS = frozenset("/\\")  # a word with one of them is a path
 HEAD = 256  # bytes; the kernel reads no more of an interpreter line
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 PYTHON = re.compile(r"pythonw?[\d.]*(\.exe)?")
@@ -124,7 +125,7 @@ def missing_program(argv: Sequence[str], cwd: str) -> str:
     """Why this line cannot run, as far as the file system knows; "" when everything it names is there."""
     if not argv or not argv[0]:
         return "not found: the command is empty"
-    if _is_path(argv[0]) and not _exists(cwd, argv[0]):
+    if not SEPARATORS.isdisjoint(argv[0]) and not _exists(cwd, argv[0]):
         return f"not found: {argv[0]}"
     script = script_of(tuple(argv))
     if script and not _exists(cwd, script):
@@ -166,13 +167,13 @@ def script_of(argv: tuple[str, ...]) -> str:
     if found is None or found.source is not ProgramSource.SCRIPT:
         return ""
     word = argv[found.place]
-    return word if _is_path(word) or Path(word).suffix else ""
+    return word if Path(word).suffix or not SEPARATORS.isdisjoint(word) else ""
 
 
 def parse_invocation(argv: Sequence[str]) -> Invocation | None:
     """What a well-known interpreter does; None when the line starts another program."""
     start = _start(argv)
-    name = VERSION.sub("", Path(argv[start]).name) if start < len(argv) else ""
+    name = interpreter_name(argv[start]) if start < len(argv) else ""
     grammar = INTERPRETERS.get(name)
     return None if grammar is None else _parse_words(argv, start + 1, grammar, ATTACHED_VALUES.get(name, ""))
 
@@ -266,10 +267,6 @@ def _option(option: str, grammar: Grammar, attached: str) -> tuple[ProgramSource
         if letter in grammar.value:
             return None, int(last and letter not in attached)
     return None, 0
-
-
-def _is_path(word: str) -> bool:
-    return "/" in word or "\\" in word
 
 
 def _exists(cwd: str, word: str) -> bool:

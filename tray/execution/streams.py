@@ -6,7 +6,8 @@ import contextlib
 import os
 import threading
 import time
-from typing import IO, Protocol
+from collections.abc import Callable
+from typing import IO
 
 from tray.execution.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT
 from tray.threads import Queue, start_thread
@@ -15,26 +16,20 @@ SENTINEL_SIZE = 16  # random bytes, which cannot be guessed
 DRAIN_TIMEOUT = 5.0  # seconds that a thread may have to wait for its turn
 
 
-class OverflowListener(Protocol):
-    def overflow(self) -> None:
-        """Called when an output is too long."""
-        ...
-
-
 class PipeReader(threading.Thread):
     """Keeps the first `limit` bytes of a pipe until a sentinel of our own, after which we do not listen.
 
     What comes behind it is thrown away, for as long as another process holds the pipe. How long it was silent does
     not count: on a busy machine that may be a thread that has not had its turn. As the sentinel may have begun,
-    `overflow` is called for up to 15 bytes too many only when the output is taken.
+    `on_overflow` is called for up to 15 bytes too many only when the output is taken.
     """
 
-    def __init__(self, limit: int, listener: OverflowListener | None = None) -> None:
+    def __init__(self, limit: int, on_overflow: Callable[[], object] | None = None) -> None:
         super().__init__(name="hook-stream", daemon=True)
         reader, writer = os.pipe()
         self._file = os.fdopen(reader, "rb", buffering=0)
         self.end: IO[bytes] = os.fdopen(writer, "wb", buffering=0)  # the process's, and ours for the sentinel
-        self._limit, self._listener = limit, listener
+        self._limit, self._on_overflow = limit, on_overflow
         self._sentinel = os.urandom(SENTINEL_SIZE)
         self._done = threading.Event()
         self._buffer = bytearray()
@@ -78,8 +73,8 @@ class PipeReader(threading.Thread):
     def _keep(self, data: bytes) -> None:
         room = self._limit - len(self._buffer)
         self._buffer += data[:room]
-        if len(data) > room and self._listener is not None:
-            self._listener.overflow()
+        if len(data) > room and self._on_overflow is not None:
+            self._on_overflow()
 
 
 class ThreadPipes:
@@ -91,17 +86,17 @@ class ThreadPipes:
     def __init__(self, queue: Queue) -> None:
         self.overflowed = False
         self._queue = queue
-        self._listener: OverflowListener | None = None
-        self.stdout = PipeReader(STDOUT_LIMIT, self)
+        self._on_overflow: Callable[[], object] | None = None
+        self.stdout = PipeReader(STDOUT_LIMIT, self._overflow)
         try:
             self.stderr = PipeReader(STDERR_LIMIT)
         except OSError:
             self.stdout.close()
             raise
 
-    def start(self, stdin: IO[bytes], data: bytes, listener: OverflowListener) -> None:
-        """Begin; `listener.overflow` is called when stdout is too long."""
-        self._listener = listener
+    def start(self, stdin: IO[bytes], data: bytes, on_overflow: Callable[[], object]) -> None:
+        """Begin; `on_overflow` is called when stdout is too long."""
+        self._on_overflow = on_overflow
         feeder = threading.Thread(target=write_all, args=(stdin, data), name="hook-stdin", daemon=True)
         for thread in (self.stdout, self.stderr, feeder):
             start_thread(thread)
@@ -123,11 +118,11 @@ class ThreadPipes:
         self.stdout.close()
         self.stderr.close()
 
-    def overflow(self) -> None:
+    def _overflow(self) -> None:
         if not self.overflowed:
             self.overflowed = True
-            if self._listener is not None:
-                self._queue.post(self._listener.overflow)
+            if self._on_overflow is not None:
+                self._queue.post(self._on_overflow)
 
 
 def write_all(file: IO[bytes], stdin: bytes) -> None:
