@@ -20,9 +20,7 @@ from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.opener import Opener
 from tray.desktop.presence import UserPresence
 from tray.desktop.session_focus import SessionFocus
-from tray.desktop.user_presence import UserPresence
 from tray.doctor.agent_sites import failed_agents
-from tray.doctor.agents import failed_agents
 from tray.doctor.live import LiveDoctor, runtime_health
 from tray.doctor.reports import Reports
 from tray.engine.approval_trials import Trials

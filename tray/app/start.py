@@ -13,7 +13,6 @@ from tray.app.core import TrayCore
 from tray.app.runtime import App
 from tray.app.shutdown import GRACE
 from tray.approvals.callers.click_check import ClickTrust
-from tray.approvals.callers.click_trust import ClickTrust
 from tray.execution.background import become_subreaper
 from tray.execution.hook_process import raise_limit
 from tray.installation.state_folder import AnotherTrayError, StateFolder

@@ -27,8 +27,6 @@ from tray.model.decision import EMPTY_ANSWER, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.place import Place, read_place
 from tray.model.session import Session, SessionState, by_urgency
-from tray.notify.usage_limit import is_usage_limit, with_reset
-from tray.store.session_rows import SessionRows
 from tray.store.sessions import SessionRows
 from tray.text import first_line, redact, sanitise
 
