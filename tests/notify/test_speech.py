@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tray.notify import speech
+from tray.notify import sound
 from tray.text import sanitise
 
 COMMANDS: Mapping[str, tuple[str, ...]] = {
@@ -28,7 +28,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("platform", COMMANDS)
 def test_each_system_has_its_voices_in_order(installed: Path, platform: str) -> None:
-    found = speech.voices("Turn ended, shop", 0.5, platform)
+    found = sound.voices("Turn ended, shop", 0.5, platform)
 
     assert tuple(argv[0] for argv, _ in found) == COMMANDS[platform]
     assert all(argv[-1] == "Turn ended, shop" or text == "Turn ended, shop" for argv, text in found)
@@ -37,7 +37,7 @@ def test_each_system_has_its_voices_in_order(installed: Path, platform: str) -> 
 @pytest.mark.parametrize("platform", COMMANDS)
 @pytest.mark.parametrize("line", ["--help; rm -rf ~", '"); Remove-Item x #', "$(reboot)"])
 def test_a_line_is_never_an_option_or_a_part_of_a_script(installed: Path, platform: str, line: str) -> None:
-    for argv, text in speech.voices(line, 1.0, platform):
+    for argv, text in sound.voices(line, 1.0, platform):
         assert text == line or argv[-2:] == ("--", line)
         assert line not in argv[:-1]
 
@@ -45,5 +45,5 @@ def test_a_line_is_never_an_option_or_a_part_of_a_script(installed: Path, platfo
 def test_only_what_is_installed_is_tried(installed: Path) -> None:
     (installed / "spd-say").unlink()
 
-    assert [argv[0] for argv, _ in speech.voices("x", 1.0, "linux")] == ["espeak-ng"]
-    assert speech.voices("x" * 1000, 1.0, "linux")[0][1] == sanitise("x" * 1000, speech.LINE_LIMIT)
+    assert [argv[0] for argv, _ in sound.voices("x", 1.0, "linux")] == ["espeak-ng"]
+    assert sound.voices("x" * 1000, 1.0, "linux")[0][1] == sanitise("x" * 1000, sound.LINE_LIMIT)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Collection
 from functools import partial
 from typing import Protocol
@@ -15,6 +16,7 @@ from tray.app.service import EventBus, ServiceInterface, TrayService
 from tray.app.shutdown import GracefulShutdown, ShutdownView
 from tray.approvals.catalog import HookCatalog
 from tray.desktop.autostart import service_manager
+from tray.doctor.agent_sites import connected_agents
 from tray.engine import guards_in_force
 from tray.engine.catalogs import ConfirmedSettings, journal_limits
 from tray.engine.own_answers import SlashCommands
@@ -30,13 +32,17 @@ from tray.installation.activation import inherited_socket
 from tray.installation.relay_files import RelayFiles
 from tray.installation.relay_watch import altered_before_start
 from tray.installation.state_folder import StateFolder
+from tray.ipc.requests import TrayStatus
 from tray.ipc.server import IpcServer
 from tray.model.event import Event
 from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
 from tray.store.db import begin_anew, open_db
+from tray.store.lost_guards import LostGuards
 from tray.store.retention import RetentionLimits
 from tray.threads import ShutdownState, WorkerPool, WorkQueue, run_logged
+
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 log = logging.getLogger(__name__)
 
@@ -158,3 +164,31 @@ class TrayCore:
         """Announced at once, however long its hooks will take."""
         self.work.post(lambda: self.events.publish_arrival(event))
         self.work.post(lambda: self.engine.observe(event))
+
+
+class LiveFacts:
+    """What decides about requests of commands: known agents, a desktop, lost approvals.
+
+    Read anew each time, from any thread.
+    """
+
+    def __init__(self, core: TrayCore, tray: TrayStatus) -> None:
+        self._core = core
+        self._tray = tray
+
+    @property
+    def heard_from_agents(self) -> bool:
+        """Whether an agent was ever connected or sent an event: such an agent may type into a terminal, too."""
+        core = self._core
+        return bool(core.agents.count or core.stores.journal.count() or connected_agents(core.paths))
+
+    @property
+    def has_desktop(self) -> bool:
+        """True if the user can see the icon, or a browser that the tray opens."""
+        return bool(self._tray.icon_name) or sys.platform != "linux" or any(os.environ.get(name) for name in DISPLAYS)
+
+    @property
+    def is_state_lost(self) -> bool:
+        """True if approvals were lost and the user has not reviewed the loss."""
+        database = self._core.stores.database
+        return LostGuards(database).is_unreviewed or database.damage() is not None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import faulthandler
 import gc
+import time
+from functools import partial
 
-from tray.app.core import TrayCore
-from tray.app.desktop import build_desktop
-from tray.app.live_facts import LiveFacts
+from tray.app.core import LiveFacts, TrayCore
 from tray.app.shutdown import CLOSE_TIMEOUT
 from tray.app.source_refresh import RefreshSchedule, SourceRefresh
 from tray.app.web import LiveMenu
@@ -15,13 +15,18 @@ from tray.approvals.callers.click_check import ClickTrust
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
 from tray.desktop.alert_controller import AlertController
+from tray.desktop.autostart import autostart
 from tray.desktop.confirmed_clicks import ConfirmedClicks
 from tray.desktop.icon import Icon, choose_icon
+from tray.desktop.menu import SHOWN_RECORDS
+from tray.desktop.menu_controller import MenuController
+from tray.desktop.menu_parts import MenuParts
 from tray.desktop.opener import Opener
 from tray.desktop.presence import UserPresence
+from tray.desktop.presenter import Presenter
 from tray.desktop.session_focus import SessionFocus
 from tray.doctor.agent_sites import failed_agents
-from tray.doctor.live import LiveDoctor, runtime_health
+from tray.doctor.live import LiveDoctor
 from tray.doctor.reports import Reports
 from tray.engine.approval_trials import Trials
 from tray.engine.catalogs import ConfirmedSettings
@@ -29,6 +34,8 @@ from tray.engine.ports import EngineOptions
 from tray.engine.replay import LiveReplays
 from tray.event_loop import LoopThread, QueueTimer
 from tray.installation import welcome
+from tray.installation.agents_menu import AgentsMenu
+from tray.installation.connect_service import ConnectService
 from tray.installation.connection_watch import ConnectionWatch
 from tray.installation.lost_state import LostState
 from tray.installation.state_folder import StateFolder
@@ -82,7 +89,6 @@ class App:
         self._make_lost_state(folder)
         self._make_controls()
         self._make_page()
-        self._make_watches()
         self._make_desktop()
         self._make_answers()
         self._make_icon(headless=headless)
@@ -196,24 +202,46 @@ class App:
             trials=trials,
         )
 
-    def _make_watches(self) -> None:
+    def _make_desktop(self) -> None:
         self._connections = ConnectionWatch(self._core, self._loop.loop, self._alerts, self._lost_state)
         self._lost_state.connections = self._connections
-
-    def _make_desktop(self) -> None:
-        self._presenter, self._menu_controller, agents_menu = build_desktop(
-            self._core,
-            self._controls,
-            self._alert_controller,
+        journal = self._stores.journal
+        agents_menu = AgentsMenu(
+            ConnectService(self._paths, journal, self._opener, self._catalog),
+            self._work,
+            self._workers,
+            self._alerts,
+            self._connections.entries,
+        )
+        parts = MenuParts(
+            queue=self._work,
+            workers=self._workers,
+            alerts=self._alert_controller,
+            messages=self._alerts,
             sessions=self._sessions,
             focus=self._session_focus,
+            agents=agents_menu,
             doctor=self._doctor,
             audit=self._audit,
             lost_state=self._lost_state,
             connections=self._connections,
+            journal=journal,
             page=self._page,
+            login=autostart(self._paths),
             opener=self._opener,
             sources=self._refresh,
+            tray=self._core,
+        )
+        recent = journal.recent(SHOWN_RECORDS, brief=True)
+        self._presenter = Presenter(controls=self._controls, catalog=self._catalog, recent=recent, parts=parts)
+        agents_menu.view = self._presenter
+        self._menu_controller = MenuController(
+            presenter=self._presenter,
+            controls=self._controls,
+            catalog=self._catalog,
+            copies=self._stores.copies,
+            paths=self._paths,
+            parts=parts,
         )
         self._confirmed_clicks.menu = self._menu_controller
         self._first_start = welcome.FirstStart(
@@ -299,7 +327,7 @@ class App:
         """
         steps = (
             self._sessions.load,
-            self._attach_icon,
+            partial(self._presenter.attach, self._icon),
             self._connections.write_relay_files,
             self._connections.relay.announce_start,
             self._offline_rows.announce_rows,
@@ -308,19 +336,13 @@ class App:
             *((self._first_start.welcome,) if self._is_first_start else ()),
             self._catalog.prune,
             self._stores.journal.prune,
-            self._prune_sessions,
+            partial(self._stores.sessions.prune, SESSION_DAYS),
             self._connections.check_lines,  # may take a while: what the user has to read does not wait for it
             gc.freeze,  # what exists by now stays: the collector need not scan it again and again
         )
         for step in steps:
             if not self._shutdown_state.begun:
                 run_logged((step,), "a step of the start failed")
-
-    def _attach_icon(self) -> None:
-        self._presenter.attach(self._icon)
-
-    def _prune_sessions(self) -> None:
-        self._stores.sessions.prune(SESSION_DAYS)
 
     def yield_to_other(self, reason: str) -> None:
         echo(reason)
@@ -334,12 +356,16 @@ class App:
         """Which icon is on the screen now; "" when none is."""
         return self._icon.name if self._icon.visible else ""
 
-    def _failing_hooks(self) -> frozenset[str]:
-        return self._doctor.failing_hooks(self._alert_controller.failing_hooks)
-
     def health(self) -> TrayHealth:
-        incident, problems = self._lost_state.incident, self._alert_controller.problems
-        more: TrayHealth = {
+        journal, incident = self._stores.journal, self._lost_state.incident
+        problems, now = self._alert_controller.problems, time.monotonic()
+        background = self._core.background_processes.alive()
+        return {
+            "icon": self.icon_name,
+            "reason": self._icon.reason,
+            "background": [(group, round(deadline - now, 1)) for group, deadline in background.items()],
+            "late": journal.late_count,
+            "journal": journal.problem,
             "notifications": problems["notifications"],
             "sound": problems["sound"],
             "push": problems["push"],
@@ -347,9 +373,8 @@ class App:
             "changes": [one.row for one in self._connections.entries.changes],
             "unanswered": self._connections.unanswered,
             "failed_agents": failed_agents(),
-            "troubled": sorted(self._failing_hooks()),
+            "troubled": sorted(self._doctor.failing_hooks(self._alert_controller.failing_hooks)),
         }
-        return runtime_health(self._icon, self._core.background_processes, self._stores.journal, more)
 
     def journal_problem(self, text: str) -> None:
         if self._stores.database.is_marked_damaged:

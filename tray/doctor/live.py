@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from pathlib import Path
 
 from tray.approvals.catalog import HookCatalog, HookState
-from tray.desktop.icon import Icon
 from tray.doctor.checklist import own_findings, render, run_checks
 from tray.doctor.finding import CheckContext, Finding
 from tray.doctor.hooks import broken_hooks
 from tray.engine.stores import Stores
-from tray.execution.command import BackgroundProcesses
 from tray.ipc.health import HealthSource, TrayHealth
 from tray.language import say
 from tray.paths import Paths
-from tray.store.journal import Journal
 from tray.text import printable
 from tray.threads import run_logged, start_thread
 
@@ -95,16 +91,3 @@ class _Examination:
     def _run(self) -> None:
         for one in own_findings(self._context):
             self.found.append(one)
-
-
-def runtime_health(icon: Icon, background: BackgroundProcesses, journal: Journal, problems: TrayHealth) -> TrayHealth:
-    """`problems` is what went wrong last with notifications and sounds, and which hooks fail."""
-    now = time.monotonic()
-    return {
-        "icon": icon.name if icon.visible else "",
-        "reason": icon.reason,
-        "background": [(group, round(deadline - now, 1)) for group, deadline in background.alive().items()],
-        "late": journal.late_count,
-        "journal": journal.problem,
-        **problems,
-    }

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
-import msgspec
 from msgspec.structs import replace
 
 from tray import __version__
@@ -35,7 +34,7 @@ from tray.language import count, pick_language, say
 from tray.model.decision import Record
 from tray.paths import Paths
 from tray.sessions import unjudged_calls
-from tray.store.journal import Journal, RowFilter
+from tray.store.journal import Journal
 
 Report = Mapping[str, object]
 
@@ -99,15 +98,6 @@ class AgentsReport(TypedDict):
     unsupported: Sequence[ReportedUnsupported]
 
 
-class ReportRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a command asks for: a report of its own place, or rows of the journal."""
-
-    report: str
-    site: Site | None = None
-    limit: int = 0
-    rows: RowFilter = RowFilter()
-
-
 class Reports:
     """The running tray's."""
 
@@ -124,44 +114,38 @@ class Reports:
         if (request.get("version"), request.get("language")) != (__version__, pick_language()):
             return {}
         try:
-            wanted = self._read(request)
+            gather = self._requested(request, tray)
         except (AttributeError, KeyError, TypeError, ValueError):
             return {}
-        return self._gather(wanted, tray)
+        return gather()
 
-    def _read(self, request: Mapping[str, object]) -> ReportRequest:
-        name = str(request["report"])
-        if name == "log":
-            limit, rows = request["limit"], request["wanted"]
-            if not isinstance(limit, int) or not isinstance(rows, dict):
-                raise TypeError("a request for the log has a number and a filter")
-            return ReportRequest(report=name, limit=max(1, min(limit, MAX_ROWS)), rows=row_filter(rows))
-        if name == "agents":
-            return ReportRequest(report=name, site=replace(self._site(request), workspace=str(request["workspace"])))
-        return ReportRequest(report=name, site=self._site(request) if name == "status" else None)
-
-    def _gather(self, wanted: ReportRequest, tray: HealthSource) -> Report:
-        match wanted:
-            case ReportRequest(report="agents", site=Site() as place):
-                return self._agents(place, tray.health().get("unanswered"))
-            case ReportRequest(report="status", site=Site() as place):
-                return status_report(self._stores, self._catalog, tray.health(), place)
-            case ReportRequest(report="list"):
-                return list_report(self._stores, self._catalog)
-            case ReportRequest(report="log"):
-                return self._log(wanted.limit, wanted.rows)
-        return {}
-
-    def _log(self, limit: int, wanted: RowFilter) -> LogReport:
-        return {"entries": log_report(self._stores.journal, limit, wanted)}
+    def _requested(self, request: Mapping[str, object], tray: HealthSource) -> Callable[[], Report]:
+        """Returns what gathers the report."""
+        match request["report"]:
+            case "list":
+                return lambda: list_report(self._stores, self._catalog)
+            case "status":
+                place = self._site(request)
+                return lambda: status_report(self._stores, self._catalog, tray.health(), place)
+            case "agents":
+                place = replace(self._site(request), workspace=str(request["workspace"]))
+                return lambda: self._agents(place, tray.health().get("unanswered"))
+            case "log":
+                limit, wanted = request["limit"], request["wanted"]
+                if not isinstance(limit, int) or not isinstance(wanted, dict):
+                    raise TypeError("a request for the log has a number and a filter")
+                most, rows = max(1, min(limit, MAX_ROWS)), row_filter(wanted)
+                return lambda: {"entries": log_report(self._stores.journal, most, rows)}
+        return dict
 
     def _agents(self, place: Site, unanswered: Mapping[str, str] | None) -> Report:
         """Empty where a package brings an agent: it may have come after the tray began."""
         if any(entry_points(sys.path)):
             return {}
         self._catalog.refresh()
-        place = _with_needs(place, self._catalog)
-        return agents_report(self._stores.journal, place, trial=False, unanswered=unanswered)
+        return agents_report(
+            self._stores.journal, _with_needs(place, self._catalog), trial=False, unanswered=unanswered
+        )
 
     def _site(self, request: Mapping[str, object]) -> Site:
         """Where the command is. The request names these places, so connectors only read bounded files."""

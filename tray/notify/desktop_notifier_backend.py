@@ -13,6 +13,7 @@ from tray.notify.alert import APP, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import system_may_interrupt
 from tray.notify.notifier import AlertButtons, NotifierError, ServerState
 from tray.notify.server import query_server
+from tray.recent import Recent
 from tray.text import escape_markup
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class DesktopNotifierBackend:
         self._alert_buttons = buttons
         self._library: Library | None = None
         self._owner = ""  # of the server's name; a new server knows nothing of our earlier alerts
-        self._shown: dict[str, str] = {}  # key of an alert -> the library's identifier
+        self._shown: Recent[str, str] = Recent(KEY_LIMIT)  # key of an alert -> the library's identifier
 
     async def send(self, alert: Alert) -> None:
         from desktop_notifier.common import Notification
@@ -61,7 +62,7 @@ class DesktopNotifierBackend:
             if isinstance(error, bus_errors()):
                 raise NotifierError(str(error) or type(error).__name__) from error
             raise
-        self._remember(alert.key, notification.identifier)
+        self._shown[alert.key] = notification.identifier
 
     def _buttons(self, alert: Alert) -> tuple[LibraryButton, ...]:
         """What allows something is left out: the library does not say who pressed."""
@@ -117,11 +118,6 @@ class DesktopNotifierBackend:
             return
         with contextlib.suppress(KeyError):  # the user or the server closed it
             await library.clear(identifier)
-
-    def _remember(self, key: str, identifier: str) -> None:
-        self._shown[key] = identifier
-        if len(self._shown) > KEY_LIMIT:
-            self._shown.pop(next(iter(self._shown)))
 
 
 def _bus(library: Library) -> MessageBus:

@@ -21,6 +21,7 @@ from tray.notify.alert import ALARM, APP, CHOICES, GRANTS, Alert, Button, Urgenc
 from tray.notify.do_not_disturb import SERVER_TIMEOUT, may_interrupt
 from tray.notify.notifier import AlertButtons, NotifierError, ServerState
 from tray.notify.server import BUS, NAME, PATH, NotificationServer, TooSoonError, call, first, pid, query_server
+from tray.recent import Recent
 from tray.text import escape_markup
 
 if TYPE_CHECKING:
@@ -63,11 +64,11 @@ class FreedesktopBackend:
         self._bus: MessageBus | None = None
         self._connecting = asyncio.Lock()
         self._server: NotificationServer | None = None  # the last one; a new one knows nothing of our earlier alerts
-        self._shown: dict[str, ShownNotification] = {}
+        self._shown: Recent[str, ShownNotification] = Recent(KEY_LIMIT)
         self._pushed_away: dict[str, ShownNotification] = {}  # open questions that the server dropped, oldest first
         self._refused: dict[str, Alert] = {}  # what the server refused as too soon, and what is to be sent again
         self._early: deque[Message] = deque(maxlen=EARLY_SIGNALS)  # signals about a number that we may not know yet
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
 
     async def send(self, alert: Alert) -> None:
         """A caller that gives up waiting cancels nothing: signals about an alert that is shown later still count."""
@@ -161,7 +162,9 @@ class FreedesktopBackend:
             number = await self._notify(bus, server, alert, earlier.number if earlier else 0)
         except BaseException:
             if self._shown.get(alert.key) is shown:
-                self._restore(alert.key, earlier)
+                del self._shown[alert.key]
+                if earlier is not None:
+                    self._shown[alert.key] = earlier
             raise
         shown.number = number
         early, self._early = self._early, deque(maxlen=EARLY_SIGNALS)
@@ -169,13 +172,6 @@ class FreedesktopBackend:
             self._on_signal(message)
         if self._shown.get(alert.key) is not shown:  # withdrawn, or replaced, before it was there
             await self._close_notification(bus, number)
-        if len(self._shown) > KEY_LIMIT:
-            self._shown.pop(next(iter(self._shown)))
-
-    def _restore(self, key: str, earlier: ShownNotification | None) -> None:
-        del self._shown[key]
-        if earlier is not None:
-            self._shown[key] = earlier
 
     async def _close_notification(self, bus: MessageBus, number: int) -> None:
         with contextlib.suppress(NotifierError):  # it is closed already
@@ -189,22 +185,23 @@ class FreedesktopBackend:
         _, reply = await call(bus, (NAME, PATH, NAME, "Notify", "susssasa{sv}i", words))
         return first(reply, int)
 
-    def _track(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        """Its caller may have stopped waiting: then nothing reads its result."""
+    def _track(self, work: Coroutine[None, None, object]) -> asyncio.Task[object]:
+        """Its caller may have stopped waiting: then nothing else reads its result."""
+
+        def ended(task: asyncio.Task[object]) -> None:
+            self._tasks.discard(task)
+            if not task.cancelled():
+                task.exception()
+
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(ended)
         return task
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
-            task.exception()
 
     def _on_signal(self, message: Message) -> None:
         """Signals of the server; what another program sends under its name is ignored."""
         if message.member == "NameOwnerChanged" and message.sender == BUS and message.body[2]:
-            self._track(self._follow())
+            self._track(self._ready())  # another server has come: it is given the questions of the last one
         if message.interface != NAME or message.sender != self._owner or len(message.body) != 2:
             return
         number, word = message.body
@@ -220,11 +217,6 @@ class FreedesktopBackend:
             self._show_again()
         elif message.member == "ActionInvoked" and word in set(Button):
             self._press(shown, Button(word))
-        return
-
-    async def _follow(self) -> None:
-        """Another server has come: it is given the questions of the last one."""
-        await self._ready()
 
     def _remember_question(self, shown: ShownNotification) -> None:
         if shown.alert.is_question and not shown.pressed & ANSWERS and shown.times < TIMES_LIMIT:

@@ -23,9 +23,9 @@ from msgspec.structs import replace
 
 from tray.clock import Clock
 from tray.errors import BUILT_IN_ERRORS, ConfigError
-from tray.notify import speech
 from tray.notify.alert import FixedSettings, SettingsInForce
 from tray.sources.sound_pack import load, read_pack
+from tray.text import sanitise
 from tray.threads import run_logged, start_thread
 
 if sys.platform == "win32":
@@ -46,6 +46,15 @@ REPEAT_SECONDS = 1.0  # seconds in which the same sound is not played again
 UNEXPECTED = "an unexpected error, see the log"
 PLAYERS = {"linux": ("pw-play", "paplay", "aplay"), "darwin": ("afplay",)}
 
+LINE_LIMIT = 120  # characters
+NO_VOICE = "no voice is installed: install speech-dispatcher or espeak-ng, or write `speak: false`"
+# The text comes on stdin, so that no word of it is read as a part of the script.
+SAPI = (
+    "[Console]::InputEncoding = [Text.Encoding]::UTF8; Add-Type -AssemblyName System.Speech; "
+    "$voice = New-Object System.Speech.Synthesis.SpeechSynthesizer; $voice.Volume = {volume}; "
+    "$voice.Speak([Console]::In.ReadToEnd())"
+)
+
 log = logging.getLogger(__name__)
 
 
@@ -55,6 +64,9 @@ class Sounding(msgspec.Struct, frozen=True):
     name: str
     category: str = ""
     line: str = ""
+
+
+Voice = tuple[tuple[str, ...], str]  # the command of the system's own voice, and what it gets on stdin
 
 
 class SoundError(Exception):
@@ -196,9 +208,9 @@ class Player:
     def _speak(self, one: Sounding) -> Sounding:
         volume = self._volume
         if one.line and volume and self._settings.current.speak and not self._halt.is_set():
-            voices = speech.voices(one.line, volume)
-            if not any(self._spawn(list(argv), text) for argv, text in voices):
-                raise SoundError(speech.MISSING if not voices else "the system's voice failed")
+            installed = voices(one.line, volume)
+            if not any(self._spawn(list(argv), text) for argv, text in installed):
+                raise SoundError("the system's voice failed" if installed else NO_VOICE)
         return one
 
     @property
@@ -364,3 +376,20 @@ def _winsound(path: Path) -> bool:
             winsound.PlaySound(str(path), winsound.SND_FILENAME | winsound.SND_NODEFAULT)
             return True
     return False
+
+
+def voices(line: str, volume: float, platform: str = sys.platform) -> list[Voice]:
+    """The system's voices that are installed, in the order in which they are tried; `volume` is from 0 to 1."""
+    text = sanitise(line, LINE_LIMIT)
+    share = round(volume * 100)
+    if platform == "darwin":
+        known: list[Voice] = [(("say", "-f", "-"), text)]
+    elif platform == "win32":
+        script = SAPI.format(volume=share)
+        known = [(("powershell", "-NoProfile", "-NonInteractive", "-Command", script), text)]
+    else:
+        known = [
+            (("spd-say", "--wait", "--application-name", "hooktray", "--volume", str(share - 100), "--", text), ""),
+            (("espeak-ng", "-a", str(share), "--stdin"), text),
+        ]
+    return [(argv, text) for argv, text in known if shutil.which(argv[0])]

@@ -27,6 +27,8 @@ from tray.model.decision import EMPTY_ANSWER, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.place import Place, read_place
 from tray.model.session import Session, SessionState, by_urgency
+from tray.recent import Recent
+from tray.store.session_rows import SessionRows
 from tray.store.sessions import SessionRows
 from tray.text import first_line, redact, sanitise
 
@@ -69,7 +71,7 @@ class SessionTracker:
         self._sessions: dict[Key, Session] = {}
         self._parents: dict[Key, int] = {}  # of the relays from which the places were read
         self._headless: set[Key] = set()  # before these no user sits
-        self._arrived: dict[str, None] = {}  # events that were counted when they came in
+        self._arrived: Recent[str, None] = Recent(MAX_SESSIONS)  # events that were counted when they came in
 
     def load(self) -> None:
         """What an earlier tray knew. Sessions whose agents have ended since are done."""
@@ -115,8 +117,6 @@ class SessionTracker:
     def arrived(self, event: Event) -> None:
         """An event that is answered already: its hooks may run for long."""
         self._arrived[event.id] = None
-        if len(self._arrived) > MAX_SESSIONS:
-            self._arrived.pop(next(iter(self._arrived)))
         self._observe(event, Decision())
 
     def decided(self, event: Event, decision: Decision) -> None:

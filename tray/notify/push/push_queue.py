@@ -19,6 +19,7 @@ from tray.notify.push import message
 from tray.notify.push.message import RETRIED, PushMessage, PushResult, PushStatus
 from tray.notify.push.sender import SendRequest
 from tray.notify.push.sender_process import PushProcesses
+from tray.recent import Recent
 from tray.settings import PushTarget
 from tray.text import push_urls
 from tray.threads import Workers
@@ -68,7 +69,7 @@ class PushQueue:
         self._folder = folder
         self._processes = processes
         self._clock = clock
-        self._pushed: dict[tuple[str, str], None] = {}  # events with their target
+        self._pushed: Recent[tuple[str, str], None] = Recent(MEMORY_LIMIT)  # events with their target
         self._recent: dict[str, deque[float]] = {}  # when each target got one
         self._surplus: dict[str, int] = {}
         self._under_way = 0
@@ -131,8 +132,6 @@ class PushQueue:
         if known in self._pushed:
             return False
         self._pushed[known] = None
-        if len(self._pushed) > MEMORY_LIMIT:
-            self._pushed.pop(next(iter(self._pushed)))
         return True
 
     def _has_room(self, url: str) -> bool:
