@@ -20,7 +20,7 @@ from plain import Plain
 from tray import relay
 from tray.approvals.catalog import HookCatalog
 from tray.cli import run_command
-from tray.doctor.hook_list import hook_rows
+from tray.doctor.reports import hook_rows
 from tray.engine.log_rows import log_row
 from tray.engine.stores import open_stores
 from tray.errors import IpcError

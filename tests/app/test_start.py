@@ -105,7 +105,7 @@ def test_a_quit_in_the_first_moments_leaves_the_rest_of_the_start_out(house: Hou
             print("quits", made[0].shutdown_state.wait(60))
         TrayCore.__init__ = make_recorded
         SessionTracker.load = quit_first
-        SourceRefresh.refresh = lambda sources: print("refreshes")
+        SourceRefresh.now = lambda sources: print("refreshes")
         start.run(locate({str(house.paths.home)!r}), headless=True)
     """
 

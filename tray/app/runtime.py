@@ -9,7 +9,7 @@ from functools import partial
 
 from tray.app.core import LiveFacts, TrayCore
 from tray.app.shutdown import CLOSE_TIMEOUT
-from tray.app.source_refresh import RefreshSchedule, SourceRefresh
+from tray.app.source_refresh import SourceRefresh
 from tray.app.web import LiveMenu
 from tray.approvals.callers.click_check import ClickTrust
 from tray.approvals.controls import Controls
@@ -81,7 +81,7 @@ class App:
         self._click_trust = trust(self._agents, self._opener)
         self._is_first_start = welcome.create_config(self._paths)
         self._loop = LoopThread()
-        self._refresh = RefreshSchedule(self._loop.loop, self._work)
+        self._refresh = SourceRefresh(core, self._loop.loop)
         self._timer = QueueTimer(self._loop.loop, self._work)
         self._doctor = LiveDoctor(self._paths, self._stores, self._catalog, self)
         self._make_sessions()
@@ -252,16 +252,9 @@ class App:
             self._presenter,
         )
         self._events.view = self._sessions.view = self._connections.view = self._presenter
-        self._refresh.sources = SourceRefresh(
-            self._core,
-            self._refresh,
-            self._controls,
-            self._alert_controller,
-            self._lost_state,
-            self._connections,
-            self._doctor,
-            self._presenter,
-        )
+        self._refresh.controls, self._refresh.alerts = self._controls, self._alert_controller
+        self._refresh.lost_state, self._refresh.connections = self._lost_state, self._connections
+        self._refresh.doctor, self._refresh.presenter = self._doctor, self._presenter
         self._page_menu.presenter, self._page_menu.controller = self._presenter, self._menu_controller
         self._alert_controller.menu, self._alert_controller.presenter = self._menu_controller, self._presenter
 

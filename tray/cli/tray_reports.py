@@ -21,8 +21,7 @@ from tray.language import pick_language
 from tray.paths import Paths
 
 if TYPE_CHECKING:
-    from tray.doctor.hook_list import ListReport
-    from tray.doctor.reports import AgentsReport, LogReport, StatusReport
+    from tray.doctor.reports import AgentsReport, ListReport, LogReport, StatusReport
 
 # The keys that each report must have. No type is checked: only a tray of our own version answers with a report.
 KEYS: Mapping[str, frozenset[str]] = {

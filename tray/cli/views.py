@@ -14,8 +14,7 @@ from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
     from tray.agents.registry import SupportedAgents
-    from tray.doctor.hook_list import ConfigurationRow, HookRow, ListReport
-    from tray.doctor.reports import AgentsReport, StatusReport, StatusRow
+    from tray.doctor.reports import AgentsReport, ConfigurationRow, HookRow, ListReport, StatusReport, StatusRow
     from tray.engine.log_rows import LogEntry
 
 LOG_HEADS = ("id", "time", "agent", "project", "verdict", "what happened")

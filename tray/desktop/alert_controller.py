@@ -203,14 +203,15 @@ class AlertController:
 
     def snooze(self, seconds: float | None) -> None:
         """None = until tomorrow."""
-        self._gate.snooze(tomorrow(time.time()) - time.time() if seconds is None else seconds)
-        self._switch.snooze(self._throttle.snoozed_until)
-        self.presenter.show()
+        self._snooze(tomorrow(time.time()) - time.time() if seconds is None else seconds)
 
     def end_snooze(self) -> None:
         """End the snooze, and announce what was deferred."""
-        self._gate.snooze(None)
-        self._switch.snooze(None)
+        self._snooze(None)
+
+    def _snooze(self, seconds: float | None) -> None:
+        self._gate.snooze(seconds)
+        self._switch.snooze(self._throttle.snoozed_until)
         self.presenter.show()
 
     def set_quiet_hours(self, on: bool) -> None:

@@ -10,10 +10,10 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, cast
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from tray.agents import relay_command
 from tray.agents.connection import Site
@@ -55,12 +55,7 @@ class UnsupportedAgent(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def row(self) -> UnsupportedRow:
         """For `--json`."""
-        return {
-            "agent": self.agent,
-            "line": self.line,
-            "last_event": self.last_event,
-            "supported": self.supported,
-        }
+        return cast(UnsupportedRow, asdict(self))
 
     @property
     def text(self) -> str:

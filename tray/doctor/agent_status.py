@@ -11,11 +11,11 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, TypedDict
+from typing import Protocol, TypedDict, cast
 from uuid import uuid4
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from tray.agents import relay_table
 from tray.agents.connection import RelayEntry, Site
@@ -127,22 +127,16 @@ class AgentStatus(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def row(self) -> AgentRow:
         """For `hooktray agents --json`."""
-        return {
-            "agent": self.agent,
-            "installed": self.installed,
-            "events": self.events,
-            "missing": self.missing,
-            "files": self.files,
-            "trust": self.trust,
-            "firing": self.firing,
-            "last_event": self.last_event,
-            "package": self.package,
+        row = {
+            **asdict(self),
             "stale": self.stale,
             "problem": self.problem,
             "advice": self.advice,
             "connected": self.connected,
             "changed": [one.message for one in self.changed],
         }
+        del row["findings"]  # they are not JSON
+        return cast(AgentRow, row)
 
 
 def agent_statuses(

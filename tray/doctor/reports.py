@@ -6,9 +6,10 @@ if it had gathered it by itself.
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -17,11 +18,11 @@ from msgspec.structs import replace
 from tray import __version__
 from tray.agents.connection import Site
 from tray.agents.packages import entry_points
-from tray.approvals.catalog import HookCatalog
+from tray.approvals.catalog import HookCatalog, HookState, command_or_url
+from tray.approvals.review import describe_action
 from tray.doctor.agent_sites import UnsupportedRow, hooks_in_question, site, unsupported_agents
 from tray.doctor.agent_status import AgentRow, agent_statuses
 from tray.doctor.finding import CheckContext
-from tray.doctor.hook_list import ConfigurationRow, configuration_row, list_report
 from tray.doctor.hooks import broken_hooks
 from tray.doctor.state_incident import loss_notice
 from tray.engine.log_rows import LogEntry, log_report, row_filter
@@ -32,13 +33,45 @@ from tray.errors import StoreError
 from tray.ipc.health import HealthSource, StateProblem, TrayHealth
 from tray.language import count, pick_language, say
 from tray.model.decision import Record
+from tray.model.hook import ApprovalState
 from tray.paths import Paths
 from tray.sessions import unjudged_calls
 from tray.store.journal import Journal
+from tray.text import sanitise
 
 Report = Mapping[str, object]
 
 MAX_ROWS = 1000  # of the journal in one answer
+
+
+class ConfigurationRow(TypedDict):
+    """What is wrong with the settings; `problem` is "" when they are in force as written."""
+
+    problem: str
+    warnings: Sequence[str]
+
+
+class HookRow(TypedDict):
+    """A hook as `hooktray list --json` shows it."""
+
+    name: str
+    event: str
+    agents: Sequence[str]
+    source: str
+    state: str
+    enabled: bool
+    health: str
+    remedy: str | None
+    runs: str
+    digest: str
+    approved: str | None
+
+
+class ListReport(ConfigurationRow):
+    rows: Sequence[HookRow]
+    enabled: bool
+    loss: str
+    waiting: Sequence[str]  # the lines to paste
 
 
 class PauseRow(TypedDict):
@@ -238,3 +271,75 @@ def agents_report(
 
 def _with_needs(place: Site, catalog: HookCatalog) -> Site:
     return replace(place, needed=needed_events(hooks_in_question(catalog)))
+
+
+# ---- `list` ----
+
+
+def read_hooks(paths: Paths) -> ListReport:
+    """The report where no tray answers. Raises StoreError."""
+    stores = open_stores(paths)
+    return list_report(stores, HookCatalog(paths, stores.ledger, stores.copies))
+
+
+def list_report(stores: Stores, catalog: HookCatalog) -> ListReport:
+    """Every hook, and the lines to paste for those that wait."""
+    catalog.refresh()
+    return {
+        "rows": hook_rows(catalog),
+        "enabled": stores.switch.state().enabled,
+        "loss": loss_notice(stores),
+        "waiting": list(_waiting_lines(catalog)),
+        **configuration_row(catalog),
+    }
+
+
+def configuration_row(catalog: HookCatalog) -> ConfigurationRow:
+    return {"problem": catalog.configuration.problem, "warnings": catalog.configuration.warnings}
+
+
+def hook_rows(catalog: HookCatalog) -> list[HookRow]:
+    """One row per hook, in order."""
+    return [
+        {
+            "name": one.hook.name,
+            "event": one.hook.match.event,
+            "agents": list(one.hook.match.agents),
+            "source": str(one.hook.source),
+            "state": one.state.value,
+            "enabled": one.hook.enabled,
+            "health": one.health or "ok",
+            "remedy": one.remedy or None,
+            "runs": describe_action(one.hook.action),
+            "digest": one.digest,
+            "approved": one.approved or None,
+        }
+        for one in catalog.states
+    ]
+
+
+def _waiting_lines(catalog: HookCatalog) -> Iterator[str]:
+    """The line to paste for each hook and each setting that waits."""
+    for one in catalog.states:
+        if one.state is ApprovalState.PENDING and one.digest:
+            name = shlex.quote(_hook_name(one, catalog))
+            yield f"To ask for approval: hooktray approve {one.hook.match.event} {name}"
+    for setting in catalog.settings():
+        if setting.waiting:
+            yield (
+                f"`{sanitise(setting.text, 300)}` counts once it is confirmed. To ask for that: "
+                f"hooktray approve {shlex.quote(setting.key.removeprefix('setting:'))}"
+            )
+
+
+def _hook_name(one: HookState, catalog: HookCatalog) -> str:
+    """Returns a word that names only this hook: its command or URL, else its name, digest or key.
+
+    It skips words with control characters, which a hook from a foreign source may contain.
+    """
+    event = one.hook.match.event
+    for word in (command_or_url(one.hook), one.hook.name, one.digest[:12]):
+        is_plain = word and sanitise(word, 300) == word and not word.startswith("-")
+        if is_plain and [each for each in catalog.find(word) if each.hook.match.event == event] == [one]:
+            return word
+    return sanitise(one.key, 300)
