@@ -46,6 +46,10 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "agents/claude_shape/settings_hooks.py": f"{SHAPED}test_claude_code_settings_hooks",
     "agents/claude_shape/shape.py": "agents/claude_shape/test_claude_shape_answers"
     " agents/claude_shape/test_claude_shape_protocol",
+    "agents/executables.py": "agents/cline/test_cline agents/shelley/test_shelley_connector",
+    "agents/list_entries.py": "agents/kimi_code/test_kimi_code_connector agents/starchild/test_starchild_hook_import",
+    "agents/own_file.py": "agents/copilot_cli/test_copilot_cli_connector agents/opencode/test_opencode_connector",
+    "agents/settings_connector.py": f"{SHAPED}test_claude_code_connector connect/test_connect_places",
     "agents/placeholders.py": "approvals/test_inspection engine/test_foreign_hooks",
     "agents/native_runs.py": "installation/test_native_hooks",
     "installation/package_files.py": "installers/test_uninstall",

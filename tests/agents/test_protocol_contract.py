@@ -224,13 +224,17 @@ FOLDER = Path(tray.agents.__file__).parent
 SHARED = {
     "agent",
     "connection",
+    "executables",
+    "list_entries",
     "native_runs",
     "overview",
+    "own_file",
     "packages",
     "placeholders",
     "registry",
     "relay_command",
     "relay_table",
+    "settings_connector",
     "settings_import",
 }
 OWN = {

@@ -17,8 +17,8 @@ from tray.agents.claude_code.connector import CONNECTOR
 from tray.agents.codex.connector import CONNECTOR as CODEX
 from tray.agents.connection import Site
 from tray.agents.registry import AGENTS
-from tray.agents.settings_import import SettingsConnector
-from tray.agents.shelley import connector as shelley_connector
+from tray.agents.settings_connector import SettingsConnector
+from tray.agents.shelley.connector import CONNECTOR as SHELLEY
 from tray.agents.starchild.connector import CONNECTOR as STARCHILD
 from tray.agents.x_code import connector as x_code_connector
 from tray.strict.yaml_reader import load_yaml
@@ -43,7 +43,7 @@ def where(agent: str, site: Site) -> Path:
     if agent == "x-code":
         return x_code_connector.manifest_path(site).parents[1]
     if agent == "shelley":
-        return shelley_connector.hooks_folder(site)
+        return SHELLEY.folder(site)
     if agent == "kimi-code":
         return site.home / ".kimi-code" / "config.toml"
     if agent in FOLDERS:

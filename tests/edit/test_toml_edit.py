@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from tray.edit.toml_edit import Table, append, block, parse, remove, tables
+from tray.edit.toml_edit import Table, append, block, items, parse, remove
 from tray.errors import ConfigError
 
 OURS: Table = {"event": "Stop", "command": "[ -x '/o' ] && exec '/o' \"$@\" || true", "timeout": 600}
@@ -43,7 +43,7 @@ def test_what_is_appended_is_read_and_removed_again(text: str) -> None:
 def test_the_comments_around_a_removed_table_stay() -> None:
     text = USERS.replace("[[hooks]]\n'''", "x\n'''")
 
-    rest = remove(text.encode(), "f", "hooks", tables(text.encode(), "f", "hooks")).decode()
+    rest = remove(text.encode(), "f", "hooks", items(text.encode(), "f", "hooks")).decode()
 
     assert rest == text.replace('\n[[hooks]]\nevent = "Stop"    # mine\ncommand = "true"\n', "")
 
@@ -53,7 +53,7 @@ def test_the_comments_around_a_removed_table_stay() -> None:
 )
 def test_what_cannot_be_removed_by_whole_lines_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="cannot be edited without touching the rest"):
-        remove(text.encode(), "f", "hooks", tables(text.encode(), "f", "hooks"))
+        remove(text.encode(), "f", "hooks", items(text.encode(), "f", "hooks"))
 
 
 def test_a_list_within_a_line_takes_no_further_table() -> None:
@@ -65,7 +65,7 @@ def test_a_list_within_a_line_takes_no_further_table() -> None:
 def test_any_text_can_be_written(value: str) -> None:
     text = append(b"", "f", "hooks", [{"command": value}])
 
-    assert tables(text, "f", "hooks") == [{"command": value}]
+    assert items(text, "f", "hooks") == [{"command": value}]
 
 
 def test_a_block_is_as_it_is_written() -> None:
@@ -78,4 +78,4 @@ def test_what_is_no_toml_is_reported_with_its_place() -> None:
     with pytest.raises(ConfigError, match=r"^f:2:\d+: not TOML: "):
         parse(b"a = 1\nb = \n", "f")
     with pytest.raises(ConfigError, match="`hooks` is not an array of tables"):
-        tables(b"hooks = 1\n", "f", "hooks")
+        items(b"hooks = 1\n", "f", "hooks")

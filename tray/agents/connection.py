@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
-from msgspec.structs import replace
 
-from tray.edit.backups import CONNECTIONS, Backup, Backups
+from tray.edit.backups import CONNECTIONS, Backups
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
-from tray.edit.json_edit import is_blank
-from tray.edit.merge import merge
 from tray.edit.yaml_edit import append, items, remove
 from tray.errors import HooktrayError
 from tray.model.hook import Hook
@@ -55,18 +52,6 @@ class HookCheck(Protocol):
     def problem(self, hook: Hook) -> str: ...
 
 
-class EntryText(Protocol):
-    """Edits our entries in the text of one kind of settings file.
-
-    `create` returns the text of a new file, `add` the text with our entries as they are today, and `strip` the text
-    without any of them.
-    """
-
-    def create(self, site: Site, path: Path) -> bytes: ...
-    def add(self, site: Site, text: bytes, path: Path) -> bytes: ...
-    def strip(self, text: bytes, path: Path) -> bytes: ...
-
-
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Changes to make, all or none; notes for the user."""
 
@@ -103,84 +88,6 @@ def other_files(site: Site, agent: str, own: Path) -> tuple[Path, ...]:
     return tuple(path for path in backups if path != resolve_links(own) and path.is_file())
 
 
-def connect_change(site: Site, path: Path, entries: EntryText) -> FileChange | None:
-    """Returns the change of `_connect_change`. Raises HooktrayError if settings cannot hold a path of Hooktray's."""
-    try:
-        return _connect_change(site, path, entries)
-    except UnicodeEncodeError as error:
-        what = f"{path}: the path of the relay is not UTF-8, which settings of agents have to be"
-        raise HooktrayError(what, hint="use a folder with another name: hooktray --home DIR connect") from error
-
-
-def _connect_change(site: Site, path: Path, entries: EntryText) -> FileChange | None:
-    """The change that adds our entries to a settings file; None when the file needs none.
-
-    If only our entries differ from what we wrote, the file gets exactly the bytes that we wrote.
-    """
-    real = resolve_links(path)
-    current = stripped = read_state(real)
-    if isinstance(current, File) and not is_blank(current.text):
-        text, mode = entries.add(site, current.text, path), current.mode
-        rest = entries.strip(current.text, path)
-        stripped = current if rest == current.text else File(text=rest, mode=mode)
-        backup = site.backups.get(real)
-        if text != current.text and backup and (written := _as_written(site, path, backup, text, entries)):
-            after = replace(written, mode=mode)
-            return FileChange(
-                path=real, before=current, after=after, origin=backup.before, moved=backup.moved, display_path=path
-            )
-    else:
-        text, mode = entries.create(site, path), current.mode if isinstance(current, File) else 0o600
-    after = File(text=text, mode=mode)
-    if after == current:
-        return None
-    backup = site.backups.as_written(real, current)
-    origin, moved = (backup.before, backup.moved) if backup else (stripped, None)
-    return FileChange(path=real, before=current, after=after, origin=origin, moved=moved, display_path=path)
-
-
-def _as_written(site: Site, path: Path, backup: Backup, text: bytes, entries: EntryText) -> File | None:
-    """The file as we wrote it, if `text` differs from it in our entries only, and they are those of today."""
-    written = backup.after
-    if not isinstance(written, File) or entries.add(site, written.text, path) != written.text:
-        return None
-    return written if entries.strip(written.text, path) == entries.strip(text, path) else None
-
-
-def disconnect_change(site: Site, agent: str, path: Path, entries: EntryText) -> FileChange | None:
-    """The change that takes ours out again: the old bytes if nothing was edited since, else without our entries."""
-    real = resolve_links(path)
-    current = read_state(real)
-    backup = site.backups.as_written(real, current)
-    moved = backup.moved if backup else None
-    if backup and backup.agent == agent:
-        after: FileState = backup.before
-    elif isinstance(current, File) and not is_blank(current.text):
-        edited = site.backups.get(real)
-        undone = None
-        if edited and edited.agent == agent and not edited.moved:
-            undone = _undone(path, edited, current, entries)
-        after = File(text=entries.strip(current.text, path) if undone is None else undone, mode=current.mode)
-    else:
-        return None
-    if after == current:
-        return None
-    return FileChange(
-        path=real, before=current, after=after, origin=after, moved=moved, keeps_ours=bool(moved), display_path=path
-    )
-
-
-def _undone(path: Path, backup: Backup, current: File, entries: EntryText) -> bytes | None:
-    """Returns the file before `connect`, with the later edits of the user; None if they overlap with our entries."""
-    if not isinstance(backup.before, File) or not isinstance(backup.after, File):
-        return None
-    text = merge(backup.after.text, backup.before.text, current.text)
-    try:
-        return text if text is not None and entries.strip(text, path) == text else None
-    except HooktrayError:  # the merged text is not a settings file
-        return None
-
-
 def source_change(site: Site, entry: Mapping[str, Any], *, present: bool) -> FileChange | None:
     """The change that names a source in hooktray.yaml, or takes its name out; None when nothing is to be done."""
     path = resolve_links(site.paths.config)
@@ -212,7 +119,7 @@ def config_change(site: Site, current: FileState, text: bytes) -> FileChange:
 
 
 def read_or_empty(path: Path) -> bytes:
-    """The text of a file; empty when there is none. Raises HooktrayError when it cannot be read."""
+    """The text of a file; empty when there is none, or it cannot be read."""
     try:
         state = read_state(resolve_links(path))
     except HooktrayError:

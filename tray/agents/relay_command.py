@@ -107,6 +107,17 @@ def parse(line: str | Sequence[str]) -> RelayCommand | None:
     return None
 
 
+def parse_for(agent: str, line: object) -> RelayCommand | None:
+    """The relay command of a line, or of words, of ours for this agent; None for any other value."""
+    command = parse(line) if isinstance(line, str | Sequence) else None
+    return command if command and command.agent == agent else None
+
+
+def shell_argv(line: str) -> tuple[str, ...]:
+    """How an agent starts a line that it gives to a shell."""
+    return ("cmd.exe", "/d", "/c", *shlex.split(line)) if sys.platform == "win32" else ("/bin/sh", "-c", line)
+
+
 @functools.lru_cache(maxsize=1024)  # the lines of all agents' events are read several times
 def _words(line: str) -> tuple[str, ...]:
     return tuple(shlex.split(line, comments=True))

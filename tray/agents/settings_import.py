@@ -8,22 +8,43 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from tray.agents.connection import EntryText, Extracted, HookCheck, Plan, RelayEntry, Site, source_change
+from tray.agents.connection import Extracted, HookCheck, Plan, Site, source_change
+from tray.agents.settings_connector import SettingsConnector
 from tray.edit.file_changes import File, FileChange, MovedHooks, read_state, resolve_links
 from tray.edit.json_edit import is_blank
 from tray.errors import HooktrayError
+from tray.model.event import EventSpec
+from tray.model.hook import AsyncMode
+from tray.reading.entries import SourceHooks
+
+UNSUPPORTED = "Hooktray cannot run them there"
 
 
-class SettingsConnector(EntryText, Protocol):
-    """Connects an agent that keeps its own hooks and our entries in one settings file."""
-
-    def settings_path(self, site: Site) -> Path: ...
-    def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]: ...
+def stay_reason(
+    found: SourceHooks,
+    events: Mapping[str, EventSpec],
+    check: HookCheck,
+    *,
+    unconnected: Mapping[str, str] = {},
+    unsupported: str = UNSUPPORTED,
+) -> str:
+    """Why hooks stay; "" if Hooktray can run all of them as the agent does, without a warning."""
+    for event in (hook.match.native for hook in found.hooks):
+        if why := unconnected.get(event):
+            return f"{event} {why}, so `connect` writes no line of ours there"
+    if found.warnings or any(hook.inactive for hook in found.hooks):
+        return unsupported
+    for hook in found.hooks:
+        event = hook.match.native
+        limit, is_awaited = events[event].timeout, hook.async_mode is AsyncMode.NO and not events[event].observe_only
+        if hook.timeout > limit and is_awaited:
+            return f"a `timeout` is longer than the {limit:g} s that our line has on {event}"
+    return next(filter(None, map(check.problem, found.hooks)), "")
 
 
 class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +72,7 @@ class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
 
     def import_hooks(self, site: Site, check: HookCheck) -> Plan:
         """Move the hooks that Hooktray can run. The others stay in place, and the notes say why."""
-        _check_scope(site)
+        check_scope(site)
         destination, display_path = self.path(site), self.connector.settings_path(site)
         path = resolve_links(display_path)
         settings, present = read_state(path), read_state(destination)
@@ -90,7 +111,7 @@ class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
 
     def undo_import(self, site: Site) -> Plan:
         """Put the hooks back: restore the old bytes if the file was not edited since, else append each hook."""
-        _check_scope(site)
+        check_scope(site)
         source = self.path(site)
         imported = read_state(source)
         if not isinstance(imported, File):
@@ -163,6 +184,7 @@ class SettingsImporter(msgspec.Struct, frozen=True, kw_only=True):
         return {self.agent: str(self.path(site)), "agent": self.agent}
 
 
-def _check_scope(site: Site) -> None:
-    if site.scope != "user":
+def check_scope(site: Site) -> None:
+    """Raises HooktrayError for the hooks of a project."""
+    if site.scope not in ("", "user"):
         raise HooktrayError("a project's hooks stay with their project", hint="leave out --scope")

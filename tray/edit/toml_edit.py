@@ -31,7 +31,7 @@ def parse(text: bytes, path: str, hint: str = "mend it; nothing was written") ->
         raise ConfigError(f"{place}: not TOML: {what}", hint=hint) from None
 
 
-def tables(text: bytes, path: str, key: str) -> list[dict[str, object]]:
+def items(text: bytes, path: str, key: str) -> list[dict[str, object]]:
     """The tables of the array; raises ConfigError when there is something else."""
     found = parse(text, path).get(key, [])
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
@@ -43,7 +43,7 @@ def append(text: bytes, path: str, key: str, new: Sequence[Table]) -> bytes:
     """The text with these tables at its end."""
     source = text.decode()
     newline = "\r\n" if "\r\n" in source else "\n"
-    expected = [*tables(text, path, key), *map(dict, new)]
+    expected = [*items(text, path, key), *map(dict, new)]
     if source and not source.endswith("\n"):
         source += newline
     for table in new:
@@ -64,7 +64,7 @@ def remove(
 
     With `keeps_comments`, lines that the user wrote into one of our tables stay.
     """
-    found = tables(text, path, key)
+    found = items(text, path, key)
     removed = {index for index, table in enumerate(found) if table in unwanted}
     if not removed:
         return text

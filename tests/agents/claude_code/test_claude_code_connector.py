@@ -546,7 +546,7 @@ def test_any_document_keeps_what_is_not_ours(
         value = {**value, "hooks": {}}
     separators = (",", ":") if tight else (", " if indent is None else ",", ": ")
     text = json.dumps(value, indent=indent, separators=separators, ensure_ascii=ascii_only).replace("\n", newline)
-    groups = CONNECTOR.desired_groups(RELAY)
+    groups = {event: [group] for event, group in CONNECTOR.desired(RELAY).items()}
 
     connected = add_groups(JsonText(text.encode(), "f"), groups)
     document = JsonText(connected, "f")

@@ -214,7 +214,7 @@ def test_hooks_move_below_hooktray_and_back(site: Site) -> None:
     stay = {re.sub(r".*: ", "", note) for note in plan.notes if "stay" in note}
     assert stay == {
         "BeforeModel comes too often, so `connect` writes no line of ours there.",
-        "their `timeout` is longer than the 1.5 s that our line has on BeforeTool.",
+        "a `timeout` is longer than the 1.5 s that our line has on BeforeTool.",
     }
     assert path.read_text() == text
 

@@ -238,5 +238,5 @@ def test_a_named_hook_moves_as_a_whole_or_stays(person: Person) -> None:
     notes = person.import_hooks()
 
     assert named(person) == {"slow": slow}
-    assert any("1 of your hooks stay: their `timeout` is longer than the 30 s" in note for note in notes)
+    assert any("1 of your hooks stay: a `timeout` is longer than the 30 s" in note for note in notes)
     assert any("2 hooks move" in note for note in notes)

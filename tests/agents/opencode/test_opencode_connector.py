@@ -8,7 +8,7 @@ import pytest
 from connect.sites import OTHER_RELAY, RELAY, NoProblem, Person, tree
 from msgspec.structs import replace
 
-from tray.agents.opencode import connector
+from tray.agents.opencode.connector import CONNECTOR
 from tray.agents.opencode.protocol import EVENTS
 from tray.agents.registry import AGENTS
 from tray.connect import hook_import
@@ -26,7 +26,7 @@ def person(tmp_path: Path) -> Person:
 
 
 def plugin(person: Person) -> Path:
-    return connector.plugin_file(person.site)
+    return CONNECTOR.settings_path(person.site)
 
 
 def test_the_plugin_holds_the_relay_and_the_limits_of_all_events(person: Person) -> None:
@@ -63,7 +63,7 @@ def test_disconnecting_leaves_nothing_behind_in_home_and_project(person: Person)
     person.connect()
     person.site = replace(person.site, scope="project")
     person.connect()
-    assert connector.connect_options(person.site, [str(plugin(person))]) == f" --scope project in {person.project}"
+    assert CONNECTOR.connect_options(person.site, [str(plugin(person))]) == f" --scope project in {person.project}"
     person.site = replace(person.site, scope="", cwd=person.home)
 
     assert person.disconnect() == 2

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.claude_shape.connector import ShapedConnector, read_object
-from tray.agents.connection import EntryContent, Plan, Site, other_files
+from tray.agents.connection import Plan, Site
 from tray.agents.native_runs import declared_in, in_project
+from tray.agents.settings_connector import OwnEntry
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.errors import HooktrayError
 from tray.model.hook import Hook
@@ -61,8 +62,8 @@ class ScopedConnector(ShapedConnector, frozen=True):
     def _command_path(self, site: Site) -> Path:
         return self.folder(site) / COMMAND_FILE
 
-    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
-        return () if path.name == COMMAND_FILE.name else super().contents(path, state)
+    def own_entries(self, text: bytes, path: Path) -> Iterator[OwnEntry]:
+        return iter(()) if path.name == COMMAND_FILE.name else super().own_entries(text, path)
 
     def settings_path(self, site: Site) -> Path:
         scope = site.scope or "user"
@@ -74,9 +75,7 @@ class ScopedConnector(ShapedConnector, frozen=True):
     def settings_paths(self, site: Site) -> tuple[Path, ...]:
         """The file of this scope; without a scope, the user's file and every other file with our entries."""
         own = self.settings_path(site)
-        others = () if site.scope else other_files(site, self.shape.agent, own)
-        others = tuple(path for path in others if path.name != COMMAND_FILE.name)
-        return (own, *(path for path in others if any(self.entries_of(path, {}))))
+        return (own,) if site.scope else (own, *self.other_paths(site))
 
     def connect_options(self, site: Site, files: Sequence[str]) -> str:
         """The scope of these files, unless they are the user's."""

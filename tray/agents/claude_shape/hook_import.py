@@ -11,12 +11,10 @@ from tray.agents.claude_shape.connector import ShapedConnector
 from tray.agents.claude_shape.settings_hooks import ShapedReader
 from tray.agents.claude_shape.settings_text import add_groups, handlers, parse_handler, remove_handlers
 from tray.agents.connection import Extracted, HookCheck, Site
-from tray.agents.settings_import import SettingsImporter
+from tray.agents.settings_import import UNSUPPORTED, SettingsImporter, stay_reason
 from tray.edit.json_edit import OBJECT_HINT, JsonText, RawJson
 from tray.errors import HooktrayError
-from tray.model.hook import AsyncMode, Hook
-
-UNSUPPORTED = "Hooktray cannot run them there"
+from tray.model.hook import Hook
 
 
 class GroupImport(SettingsImporter, frozen=True, kw_only=True):
@@ -74,23 +72,11 @@ class GroupImport(SettingsImporter, frozen=True, kw_only=True):
 
     def _stay_reason(self, event: str, group: RawJson, import_path: Path, check: HookCheck) -> str:
         """Why a group stays; "" when Hooktray can run all of its hooks as the agent does, without a warning."""
-        if why := self.connector.file.unconnected_events.get(event):
-            return f"{event} {why}, so `connect` writes no line of ours there"
-        text, key = f"{{{json.dumps(event)}: [{group.text}]}}", self.connector.file.key
-        source = self.reader.parse((f"{{{json.dumps(key)}: {text}}}" if key else text).encode(), import_path)
-        if source.warnings or any(hook.inactive for hook in source.hooks):
-            return UNSUPPORTED
-        if why := self.own_reason(event, source.hooks):
-            return why
-        timeout = self.connector.shape.events[event].timeout
-        if any(self._outlasts(hook, event) for hook in source.hooks):
-            return f"their `timeout` is longer than the {timeout:g} s that our line has on {event}"
-        return next(filter(None, map(check.problem, source.hooks)), "")
-
-    def _outlasts(self, hook: Hook, event: str) -> bool:
-        """Whether our answer is due before the hook's time-out. A hook without a waiting agent keeps running."""
-        spec = self.connector.shape.events[event]
-        return hook.timeout > spec.timeout and hook.async_mode is AsyncMode.NO and not spec.observe_only
+        file, events = self.connector.file, self.connector.shape.events
+        text = f"{{{json.dumps(event)}: [{group.text}]}}"
+        found = self.reader.parse((f"{{{json.dumps(file.key)}: {text}}}" if file.key else text).encode(), import_path)
+        own = self.own_reason(event, found.hooks)
+        return own or stay_reason(found, events, check, unconnected=file.unconnected_events)
 
 
 def _by_event(groups: Mapping[tuple[str, Any], RawJson]) -> dict[str, list[RawJson]]:

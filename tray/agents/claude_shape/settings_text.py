@@ -29,10 +29,8 @@ class HandlerSpan(msgspec.Struct, frozen=True):
 def parse_handler(handler: Mapping[str, Any], agent: str) -> relay_command.RelayCommand | None:
     """The relay command of a handler of ours for this agent."""
     command, args = handler.get("command"), handler.get("args")
-    if not isinstance(command, str):
-        return None
-    relay = relay_command.parse([command, *map(str, args)] if isinstance(args, list) else command)
-    return relay if relay and relay.agent == agent else None
+    words = [command, *map(str, args)] if isinstance(command, str) and isinstance(args, list) else command
+    return relay_command.parse_for(agent, words)
 
 
 def handlers(document: JsonText, key: str = KEY, *, is_flat: bool = False) -> Iterator[HandlerSpan]:

@@ -51,9 +51,7 @@ class TwoFiles(msgspec.Struct, frozen=True):
         return self._parts(site)[0].is_installed(site)
 
     def connect(self, site: Site) -> Plan:
-        parts = [
-            one for one in self._parts(site) if one.settings_path(site).exists() or one.desired_groups(site.relay)
-        ]
+        parts = [one for one in self._parts(site) if one.settings_path(site).exists() or one.desired(site.relay)]
         return _joined(*(one.connect(site) for one in parts))
 
     def disconnect(self, site: Site) -> Plan:

@@ -49,7 +49,7 @@ AGENT = Agent(
     keeps_call_ids=True,
     probe_event="TaskStart",
     runs_own=part("tray.agents.native_runs:in_folder"),
-    connector=part("tray.agents.cline.connector"),
+    connector=part("tray.agents.cline.connector:CONNECTOR"),
     reader=part("tray.agents.cline.source"),
     import_hint="name their folder in `sources` of hooktray.yaml, and move them there",
 )

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tray.agents.cline.connector import parse_file
+from tray.agents.cline.connector import CONNECTOR
 from tray.agents.cline.protocol import EVENTS, ID, TIMEOUT
 from tray.agents.protocol import agent_events
 from tray.edit.file_changes import read_state
@@ -38,7 +38,7 @@ def _hook(path: Path, agents: Sequence[str]) -> SourceHooks:
     """One file is one source of one hook: the file itself declares it."""
     reader = SourceReader(Document(value={}, path=str(path)), agent_events(ID), agents=agents or (ID,))
     event = NAMES.get(path.stem.lower(), "")
-    if not event or path.suffix.lower() not in STARTERS or not path.is_file() or parse_file(read_state(path)):
+    if not event or path.suffix.lower() not in STARTERS or not path.is_file() or CONNECTOR.parse(read_state(path)):
         return reader.result()
     action = Command(line=shlex.join([*_starter(path), str(path)]), folder=str(path.parent))
     reader.add((), reader.match((), event), action, name=path.name, timeout=TIMEOUT)

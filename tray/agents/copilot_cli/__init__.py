@@ -121,8 +121,8 @@ AGENT = Agent(
     path_words=("copilot", "hook", "settings"),
     unconnected_events=frozenset(UNCONNECTED_EVENTS),
     runs_own=part("tray.agents.native_runs:in_folder"),
-    connector=part("tray.agents.copilot_cli.connector"),
+    connector=part("tray.agents.copilot_cli.connector:CONNECTOR"),
     reader=part("tray.agents.copilot_cli.source:READER"),
     importer=part("tray.agents.copilot_cli.hook_import"),
-    connect_options=options_of("tray.agents.copilot_cli.connector"),
+    connect_options=options_of("tray.agents.copilot_cli.connector:CONNECTOR"),
 )

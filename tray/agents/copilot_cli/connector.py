@@ -6,149 +6,113 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tray.agents import relay_command
-from tray.agents.connection import (
-    PROBE_EVENT,
-    EntryContent,
-    Plan,
-    RelayEntry,
-    Site,
-    other_files,
-    read_or_empty,
-)
+from tray.agents.claude_shape.connector import read_object
+from tray.agents.claude_shape.settings_text import HandlerSpan, handlers, remove_handlers
+from tray.agents.connection import PROBE_EVENT, Site, read_or_empty
 from tray.agents.copilot_cli.events import AGENT, EVENTS, NAMES, UNCONNECTED_EVENTS
-from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
-from tray.edit.json_edit import OBJECT_HINT, JsonSpan, JsonText, TextEdit, is_blank, new_document
-from tray.errors import HooktrayError
+from tray.agents.own_file import ScopedFileConnector
+from tray.agents.settings_connector import OwnEntry
+from tray.edit.file_changes import File, FileState
+from tray.edit.json_edit import JsonText, is_blank, new_document
 
-HOME_VARIABLE = "COPILOT_HOME"
-FILE = "hooks/hooktray.json"
 SETTINGS = "settings.json"
 CONFIG = "config.json"  # Copilot's own notes, among them the folders that the user trusts
 OFF_SWITCH = "disableAllHooks"
 TRUSTED = "trustedFolders"
-SCOPES = ("user", "project")
 PROBE_TIME = "2026-01-01T00:00:00.000Z"  # it only has to be there
-RESTART_HINT = "Sessions of Copilot CLI and of VS Code take it up when they start."
 
 
-def home(site: Site) -> Path:
-    """The folder of the user's settings."""
-    return site.folder(HOME_VARIABLE, ".copilot")
+class CopilotConnector(ScopedFileConnector, frozen=True, kw_only=True):
+    """The user's hooks always run. A project's run when the user trusts its folder."""
+
+    def text(self, site: Site, present: frozenset[str]) -> bytes:
+        hooks = {event: [one] for event, one in self.needed(site, self.desired(site.relay), present).items()}
+        return new_document({"version": 1, "hooks": hooks})
+
+    def desired(self, relay: tuple[str, ...]) -> dict[str, Any]:
+        """Our entry for each event. The time-outs are those that our deadlines are derived from."""
+        return {
+            event: {"type": "command", **_command((*relay, AGENT, event)), "timeout": int(spec.timeout)}
+            for event, spec in EVENTS.items()
+            if event not in UNCONNECTED_EVENTS
+        }
+
+    def own_entries(self, text: bytes, path: Path) -> Iterator[OwnEntry]:
+        for one in _handlers(JsonText(text, str(path))) if not is_blank(text) else ():
+            event, words = one.event.key, entry_words(one.value)
+            if command := relay_command.parse_for(AGENT, words):
+                yield OwnEntry(
+                    event=NAMES.get(event, event),
+                    value=one.value if event in EVENTS else None,
+                    command=command,
+                    argv=relay_command.shell_argv(words) if isinstance(words, str) else tuple(words),
+                    handler=one.value,
+                )
+
+    def rest(self, state: FileState, path: Path) -> FileState:
+        if not isinstance(state, File) or is_blank(state.text):
+            return state if isinstance(state, File) and state.text else None
+        document = JsonText(state.text, str(path))
+        found = [bool(relay_command.parse_for(AGENT, entry_words(one.value))) for one in _handlers(document)]
+        if not any(found):
+            return state
+        settings: Any = document.value
+        if all(found) and set(settings) <= {"version", "hooks"}:
+            return None
+        ours = {index for index, is_ours in enumerate(found) if is_ours}
+        return File(text=remove_handlers(document, ours, is_flat=True), mode=state.mode)
+
+    def notes(self, site: Site) -> tuple[str, ...]:
+        return (self._trust_remedy(site) or self.restart_hint,)
+
+    def trust(self, site: Site) -> str:
+        for path in (self.home(site) / SETTINGS, self.settings_path(site), *_project_settings(site)):
+            if read_object(path).get(OFF_SWITCH) is True:
+                return f"off: Copilot CLI runs no hook: take `{OFF_SWITCH}` out of {path}"
+        remedy = self._trust_remedy(site)
+        return f"off: {remedy}" if remedy else "trusted"
+
+    def switch_files(self, site: Site) -> tuple[Path, ...]:
+        home = self.home(site)
+        return (home / SETTINGS, home / CONFIG, self.settings_path(site), *_project_settings(site))
+
+    def _trust_remedy(self, site: Site) -> str:
+        """What the user has to do before the project's hooks run; "" when there is nothing to do.
+
+        With entries in the user's file too, nothing goes unguarded.
+        """
+        own = self.home(site) / self.file
+        if site.scope == "project":
+            folders = [site.cwd]
+        elif site.scope or any(self.own_entries(read_or_empty(own), own)):
+            folders = []
+        else:
+            folders = [path.parents[2] for path in self.settings_paths(site)[1:]]
+        listed = read_object(self.home(site) / CONFIG).get(TRUSTED)
+        trusted = {str(Path(one)) for one in listed if isinstance(one, str)} if isinstance(listed, list) else set()
+        untrusted = [str(one) for one in folders if trusted.isdisjoint(map(str, (one, *one.parents)))]
+        if not untrusted:
+            return ""
+        where = ", ".join(untrusted)
+        return f"start `copilot` in {where} and say that you trust it: until then no hook of the project runs"
+
+    def probe_payload(self, session: str, cwd: str) -> Mapping[str, Any]:
+        return {"hook_event_name": PROBE_EVENT, "session_id": session, "timestamp": PROBE_TIME, "cwd": cwd}
 
 
-def hook_file(site: Site) -> Path:
-    """The file that our entries are in."""
-    scope = site.scope or "user"
-    if scope not in SCOPES:
-        raise HooktrayError(f"Copilot CLI has no scope `{scope}`", hint=f"write one of: {', '.join(SCOPES)}")
-    return home(site) / FILE if scope == "user" else site.cwd / ".github" / FILE
+def _project_settings(site: Site) -> tuple[Path, ...]:
+    folder = site.cwd / ".github" / "copilot"
+    return (folder / "settings.json", folder / "settings.local.json")
 
 
-def hook_files(site: Site) -> tuple[Path, ...]:
-    """The file of this scope; without a scope, the user's and those of projects that have our entries."""
-    own = hook_file(site)
-    others = () if site.scope else other_files(site, AGENT, own)
-    return (own, *(path for path in others if any(_own_entries(path))))
-
-
-def is_installed(site: Site) -> bool:
-    return home(site).is_dir()
-
-
-def connect(site: Site) -> Plan:
-    changes = tuple(filter(None, (_connected(site, path) for path in hook_files(site))))
-    return Plan(changes=changes, notes=(_trust_remedy(site) or RESTART_HINT,))
-
-
-def _connected(site: Site, path: Path) -> FileChange | None:
-    real = resolve_links(path)
-    current = read_state(real)
-    rest = _without_ours(current, path)
-    if rest is not None:
-        hint = "move them to another file of this folder: Hooktray writes this one"
-        raise HooktrayError(f"{path}: holds hooks that are not Hooktray's", hint=hint)
-    hooks = desired(site.relay)
-    present = {event for event, _, _ in _own_entries(path)}
-    hooks["hooks"] = {
-        event: entries for event, entries in hooks["hooks"].items() if event in present or site.needs(AGENT, event)
-    }
-    after = File(text=new_document(hooks), mode=current.mode if isinstance(current, File) else 0o600)
-    if current == after:
-        return None
-    backup = site.backups.as_written(real, current)
-    origin = backup.before if backup else rest
-    return FileChange(path=real, before=current, after=after, origin=origin, display_path=path)
-
-
-def disconnect(site: Site) -> Plan:
-    return Plan(changes=tuple(filter(None, (_disconnected(site, path) for path in hook_files(site)))))
-
-
-def _disconnected(site: Site, path: Path) -> FileChange | None:
-    """What was there before; what is not ours, if it was edited since."""
-    real = resolve_links(path)
-    current = read_state(real)
-    backup = site.backups.as_written(real, current)
-    after = backup.before if backup and backup.agent == AGENT else _without_ours(current, path)
-    return None if after == current else FileChange(path=real, before=current, after=after, display_path=path)
-
-
-def _without_ours(state: FileState, path: Path) -> FileState:
-    """The file without our entries; None when nothing else is in it."""
-    if not isinstance(state, File) or is_blank(state.text):
-        return state if isinstance(state, File) and state.text else None
-    document = JsonText(state.text, str(path))
-    spans = list(entries(document))
-    ours = {span for _, span, value in spans if parse_entry(value)}
-    if not ours:
-        return state
-    settings: Any = document.value
-    if len(ours) == len(spans) and set(settings) <= {"version", "hooks"}:
-        return None
-    return File(text=document.apply(_cuts(document, ours)), mode=state.mode)
-
-
-def _cuts(document: JsonText, removed: set[JsonSpan]) -> list[TextEdit]:
-    hooks = document.member(document.root, "hooks")
-    edits: list[TextEdit] = []
-    empty: list[JsonSpan] = []
-    for event in document.children(hooks.value) if hooks else []:
-        spans = [one for one in document.children(event.value) if one in removed]
-        if spans and len(spans) == len(document.children(event.value)):
-            empty.append(event)
-        elif spans:
-            edits += document.remove(event.value, spans)
-    return edits + (document.remove(hooks.value, empty) if hooks and empty else [])
-
-
-def entries(document: JsonText) -> Iterator[tuple[str, JsonSpan, Mapping[str, Any]]]:
-    """Each entry of the file: its event, its place and its value. ConfigError for another structure."""
-    if not document.is_at(document.root, "{"):
-        raise document.error(document.root, "expected an object with hooks", OBJECT_HINT)
-    hooks = document.member(document.root, "hooks")
-    if hooks and not document.is_at(hooks.value, "{"):
-        raise document.error(hooks.value, '"hooks" is not an object', "mend it; nothing was written")
-    for event in document.children(hooks.value) if hooks else []:
-        if not document.is_at(event.value, "["):
-            raise document.error(event.value, f'"{event.key}" is not a list', "mend it; nothing was written")
-        for entry in document.children(event.value):
-            value = json.loads(document.source(entry)) if document.is_at(entry.value, "{") else {}
-            yield event.key, entry, value
-
-
-def parse_entry(entry: Mapping[str, Any]) -> relay_command.RelayCommand | None:
-    """Our relay command in this entry; None when it is not ours."""
-    words = entry_words(entry)
-    command = relay_command.parse(words) if words else None
-    return command if command and command.agent == AGENT else None
+def _handlers(document: JsonText) -> Iterator[HandlerSpan]:
+    return handlers(document, is_flat=True)
 
 
 def entry_words(entry: Mapping[str, Any]) -> str | Sequence[str]:
@@ -160,16 +124,6 @@ def entry_words(entry: Mapping[str, Any]) -> str | Sequence[str]:
     return line if isinstance(line, str) else ""
 
 
-def desired(relay: tuple[str, ...]) -> dict[str, Any]:
-    """All of our file. The time-outs are those that our deadlines are derived from."""
-    hooks = {
-        event: [{"type": "command", **_command((*relay, AGENT, event)), "timeout": int(spec.timeout)}]
-        for event, spec in EVENTS.items()
-        if event not in UNCONNECTED_EVENTS
-    }
-    return {"version": 1, "hooks": hooks}
-
-
 def _command(words: tuple[str, ...]) -> dict[str, Any]:
     if sys.platform == "win32":  # a line would run in PowerShell
         program, *rest = relay_command.cmd_argv(words)
@@ -177,98 +131,16 @@ def _command(words: tuple[str, ...]) -> dict[str, Any]:
     return {"command": relay_command.shell_line(words, replaces_shell=False)}
 
 
-def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
-    hooks = desired(site.relay)["hooks"] if site.relay else {}
-    return tuple(
-        RelayEntry(
-            event=NAMES.get(event, event),
-            argv=_argv(entry),
-            path=str(path),
-            state_folder=command.state_folder,
-            required_files=command.required_files,
-            up_to_date=entry in hooks.get(event, ()),
-        )
-        for path in hook_files(site)
-        for event, entry, command in _own_entries(path)
-    )
-
-
-def _own_entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any], relay_command.RelayCommand]]:
-    text = read_or_empty(path)
-    for event, _, entry in entries(JsonText(text, str(path))) if not is_blank(text) else ():
-        if command := parse_entry(entry):
-            yield event, entry, command
-
-
-def _argv(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    words = entry_words(entry)
-    if not isinstance(words, str):
-        return tuple(words)
-    return ("cmd.exe", "/d", "/c", *shlex.split(words)) if sys.platform == "win32" else ("/bin/sh", "-c", words)
-
-
-def contents(path: Path, state: FileState) -> tuple[EntryContent, ...]:
-    text = state.text if isinstance(state, File) else b""
-    return tuple(
-        EntryContent(event=NAMES.get(event, event), handler=entry)
-        for event, _, entry in (entries(JsonText(text, str(path))) if not is_blank(text) else ())
-        if parse_entry(entry)
-    )
-
-
-def connect_options(site: Site, files: Sequence[str]) -> str:
-    """The scope of these files, unless they are the user's."""
-    if not files or str(home(site) / FILE) in files:
-        return ""
-    return f" --scope project in {Path(files[0]).parents[2]}"
-
-
-def trust(site: Site) -> str:
-    """Whether the agent runs our entries, as far as its files say; else what prevents it.
-
-    The user's hooks always run. A project's run when the user trusts its folder.
-    """
-    for path in (home(site) / SETTINGS, hook_file(site), *_project_settings(site)):
-        if _object(path).get(OFF_SWITCH) is True:
-            return f"off: Copilot CLI runs no hook: take `{OFF_SWITCH}` out of {path}"
-    remedy = _trust_remedy(site)
-    return f"off: {remedy}" if remedy else "trusted"
-
-
-def switch_files(site: Site) -> tuple[Path, ...]:
-    return (home(site) / SETTINGS, home(site) / CONFIG, hook_file(site), *_project_settings(site))
-
-
-def _trust_remedy(site: Site) -> str:
-    """What the user has to do before the project's hooks run; "" when there is nothing to do.
-
-    With entries in the user's file too, nothing goes unguarded.
-    """
-    if site.scope == "project":
-        folders = [site.cwd]
-    elif site.scope or any(_own_entries(home(site) / FILE)):
-        folders = []
-    else:
-        folders = [path.parents[2] for path in hook_files(site)[1:]]
-    listed = _object(home(site) / CONFIG).get(TRUSTED)
-    trusted = {str(Path(one)) for one in listed if isinstance(one, str)} if isinstance(listed, list) else set()
-    untrusted = [str(one) for one in folders if trusted.isdisjoint(map(str, (one, *one.parents)))]
-    if not untrusted:
-        return ""
-    where = ", ".join(untrusted)
-    return f"start `copilot` in {where} and say that you trust it: until then no hook of the project runs"
-
-
-def _project_settings(site: Site) -> tuple[Path, ...]:
-    folder = site.cwd / ".github" / "copilot"
-    return (folder / "settings.json", folder / "settings.local.json")
-
-
-def _object(path: Path) -> Mapping[str, Any]:
-    text = read_or_empty(path)
-    value = JsonText(text, str(path)).value if not is_blank(text) else {}
-    return value if isinstance(value, dict) else {}
-
-
-def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
-    return {"hook_event_name": PROBE_EVENT, "session_id": session, "timestamp": PROBE_TIME, "cwd": cwd}
+CONNECTOR = CopilotConnector(
+    agent=AGENT,
+    name="Copilot CLI",
+    variable="COPILOT_HOME",
+    usual=".copilot",
+    project_folder=".github",
+    file=Path("hooks", "hooktray.json"),
+    restart_hint="Sessions of Copilot CLI and of VS Code take it up when they start.",
+    others=(
+        "holds hooks that are not Hooktray's",
+        "move them to another file of this folder: Hooktray writes this one",
+    ),
+)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from tray.agents.connection import HookCheck, Plan, Site, source_change
-from tray.agents.copilot_cli import connector
+from tray.agents.copilot_cli.connector import CONNECTOR
 from tray.agents.copilot_cli.events import AGENT, EVENTS, UNCONNECTED_EVENTS
 from tray.agents.copilot_cli.source import READER
+from tray.agents.settings_import import check_scope, stay_reason
 from tray.edit.file_changes import File, FileChange, read_state, resolve_links
 from tray.errors import HooktrayError
-from tray.model.hook import Hook
 
 
 def import_folder(site: Site) -> Path:
@@ -19,7 +19,7 @@ def import_folder(site: Site) -> Path:
 
 def import_hooks(site: Site, check: HookCheck) -> Plan:
     """Move the files whose hooks Hooktray can all run. The others stay in place, and the notes say why."""
-    _check_scope(site)
+    check_scope(site)
     folder = import_folder(site)
     if has_imported(site):
         hint = f"`hooktray import-hooks {AGENT} --undo` puts them back first"
@@ -29,7 +29,7 @@ def import_hooks(site: Site, check: HookCheck) -> Plan:
     moved = [path for path, why in reasons.items() if not why]
     stays = tuple(f"{path.name} stays: {why}." for path, why in reasons.items() if why)
     if not moved:
-        why = "; ".join(stays).rstrip(".") or f"no other file is in {connector.home(site) / 'hooks'}"
+        why = "; ".join(stays).rstrip(".") or f"no other file is in {CONNECTOR.home(site) / 'hooks'}"
         raise HooktrayError(f"no hook of {AGENT} can be imported", hint=why)
     changes = [change for path in moved for change in _moved(path, folder / path.name)]
     return Plan(changes=(*changes, *_source(site, present=True)), notes=(*stays, *_notes(site, moved)))
@@ -37,8 +37,8 @@ def import_hooks(site: Site, check: HookCheck) -> Plan:
 
 def _own_files(site: Site) -> list[Path]:
     """The user's files of hooks, without ours."""
-    folder = connector.home(site) / "hooks"
-    return [path for path in sorted(folder.glob("*.json")) if path != connector.hook_file(site)]
+    folder = CONNECTOR.home(site) / "hooks"
+    return [path for path in sorted(folder.glob("*.json")) if path != CONNECTOR.settings_path(site)]
 
 
 def _moved(path: Path, target: Path) -> list[FileChange]:
@@ -62,19 +62,8 @@ def _stay_reason(path: Path, target: Path, check: HookCheck) -> str:
         return str(error)
     if not found.hooks:
         return "no hook is in it"
-    if found.warnings or any(hook.inactive for hook in found.hooks):
-        return "Hooktray cannot run all of its hooks there"
-    return next(filter(None, (_own_reason(hook) or check.problem(hook) for hook in found.hooks)), "")
-
-
-def _own_reason(hook: Hook) -> str:
-    event = hook.match.native
-    if why := UNCONNECTED_EVENTS.get(event):
-        return f"{event} {why}, so `connect` writes no entry of ours there"
-    limit = EVENTS[event].timeout
-    if hook.timeout > limit and not EVENTS[event].observe_only:
-        return f"a time-out in it is longer than the {limit:g} s that our entry has on {event}"
-    return ""
+    unsupported = "Hooktray cannot run all of its hooks there"
+    return stay_reason(found, EVENTS, check, unconnected=UNCONNECTED_EVENTS, unsupported=unsupported)
 
 
 def _notes(site: Site, moved: list[Path]) -> tuple[str, ...]:
@@ -84,22 +73,22 @@ def _notes(site: Site, moved: list[Path]) -> tuple[str, ...]:
         f"on a test event; `hooktray import-hooks {AGENT} --undo` puts all of them back."
     )
     unconnected = f"Until `hooktray connect {AGENT}` no event reaches them."
-    return (note,) if connector.relay_entries(site) else (note, unconnected)
+    return (note,) if CONNECTOR.relay_entries(site) else (note, unconnected)
 
 
 def undo_import(site: Site) -> Plan:
     """Put the files back where they were."""
-    _check_scope(site)
+    check_scope(site)
     files = sorted(import_folder(site).glob("*.json"))
     if not files:
         hint = f"`hooktray import-hooks {AGENT}` comes first"
         raise HooktrayError(f"{import_folder(site)}: there is nothing to put back", hint=hint)
     changes = [change for path in files for change in _restored(site, path)]
-    return Plan(changes=(*changes, *_source(site, present=False)), notes=(connector.RESTART_HINT,))
+    return Plan(changes=(*changes, *_source(site, present=False)), notes=(CONNECTOR.restart_hint,))
 
 
 def _restored(site: Site, path: Path) -> list[FileChange]:
-    display_path = connector.home(site) / "hooks" / path.name
+    display_path = CONNECTOR.home(site) / "hooks" / path.name
     real, state = resolve_links(display_path), read_state(path)
     assert isinstance(state, File)
     current, backup = read_state(real), site.backups.get(real)
@@ -121,8 +110,3 @@ def has_imported(site: Site) -> bool:
 def _source(site: Site, *, present: bool) -> tuple[FileChange, ...]:
     change = source_change(site, {AGENT: str(import_folder(site)), "agent": AGENT}, present=present)
     return (change,) if change else ()
-
-
-def _check_scope(site: Site) -> None:
-    if site.scope not in ("", "user"):
-        raise HooktrayError("a project's hooks stay with their project", hint="leave out --scope")

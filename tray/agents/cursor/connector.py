@@ -40,10 +40,10 @@ class CursorConnector(ShapedConnector, frozen=True):
     def command(self, words: tuple[str, ...]) -> dict[str, Any]:
         return {"command": relay_command.answering_line(words, neutral(words[-1], b"").stdout)}
 
-    def desired_groups(self, relay: tuple[str, ...]) -> dict[str, Any]:
-        groups = super().desired_groups(relay)
-        groups["preToolUse"][0]["matcher"] = OTHER_TOOLS
-        return groups
+    def desired(self, relay: tuple[str, ...]) -> dict[str, Any]:
+        entries = super().desired(relay)
+        entries["preToolUse"]["matcher"] = OTHER_TOOLS
+        return entries
 
     def add(self, site: Site, text: bytes, path: Path) -> bytes:
         """Cursor wants a version in the file; what it makes of the user's hooks without one is not known."""

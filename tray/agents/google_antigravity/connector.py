@@ -6,24 +6,18 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from tray.agents import relay_command
 from tray.agents.connection import (
-    EntryContent,
-    Plan,
-    RelayEntry,
     Site,
-    connect_change,
-    disconnect_change,
     read_or_empty,
 )
+from tray.agents.google_antigravity.hook_format import EVENTS, ID, TOOL_EVENTS, UNCONNECTED_EVENTS
 from tray.agents.google_antigravity.protocol import EVENTS, ID, TOOL_EVENTS, UNCONNECTED_EVENTS, neutral
-from tray.edit.file_changes import File, FileState
+from tray.agents.settings_connector import OwnEntry, SettingsConnector
 from tray.edit.json_edit import OBJECT_HINT, JsonText, is_blank, new_document
 from tray.errors import HooktrayError
 
@@ -31,8 +25,10 @@ OWN = "hooktray"  # the name of our hook: no other tool writes below it
 RESTART_HINT = "Restart Antigravity: it reads the file when it starts, and `/hooks` shows what it found."
 
 
-class AntigravityConnector:
-    """Connects Antigravity, and edits our named hook in the text of `hooks.json`."""
+class AntigravityConnector(SettingsConnector, frozen=True):
+    """Our entries are one named hook of `hooks.json`."""
+
+    agent: str = ID
 
     def settings_path(self, site: Site) -> Path:
         return site.home / ".gemini" / "config" / "hooks.json"
@@ -41,39 +37,23 @@ class AntigravityConnector:
         folder = site.home / ".gemini"
         return any((folder / name).is_dir() for name in ("antigravity", "antigravity-cli", "config"))
 
-    def connect(self, site: Site) -> Plan:
-        change = connect_change(site, self.settings_path(site), self)
-        return Plan(changes=(change,) if change else (), notes=(RESTART_HINT,))
+    def notes(self, site: Site) -> tuple[str, ...]:
+        return (RESTART_HINT,)
 
-    def disconnect(self, site: Site) -> Plan:
-        change = disconnect_change(site, ID, self.settings_path(site), self)
-        return Plan(changes=(change,) if change else ())
+    def own_entries(self, text: bytes, path: Path) -> Iterator[OwnEntry]:
+        yield from _own_entries(_named(text, path))
 
-    def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
-        path = self.settings_path(site)
-        own = desired(site.relay) if site.relay else {}
-        wanted = list(handlers(own))
-        return tuple(
-            RelayEntry(
-                event=event,
-                argv=_argv(handler["command"]),
-                path=str(path),
-                state_folder=command.state_folder,
-                required_files=command.required_files,
-                up_to_date=(event, handler) in wanted,
-            )
-            for event, handler, command in _ours(_named(read_or_empty(path), path))
-        )
-
-    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
-        named = _named(state.text if isinstance(state, File) else b"", path)
-        switch = {"enabled": named["enabled"]} if isinstance(named, dict) and "enabled" in named else {}
-        return tuple(
-            EntryContent(event=event, handler=handler, conditions=switch) for event, handler, _ in _ours(named)
-        )
-
-    def switch_files(self, site: Site) -> tuple[Path, ...]:
-        return (self.settings_path(site),)
+    def desired(self, relay: tuple[str, ...]) -> dict[str, Any]:
+        """Each line answers by itself when Hooktray is gone, because a wrong answer refuses the call."""
+        return {
+            event: {
+                "type": "command",
+                "command": relay_command.answering_line((*relay, ID, event), neutral(event, b"").stdout),
+                "timeout": int(spec.timeout),
+            }
+            for event, spec in EVENTS.items()
+            if event not in UNCONNECTED_EVENTS
+        }
 
     def trust(self, site: Site) -> str:
         """A named hook runs unless it is switched off."""
@@ -88,44 +68,34 @@ class AntigravityConnector:
         return {"conversationId": session, "workspacePaths": [cwd], "artifactDirectoryPath": "", "modelName": ""}
 
     def create(self, site: Site, path: Path) -> bytes:
-        return new_document({OWN: _needed(site, None)})
+        return new_document({OWN: self._own_hook(site, None)})
 
     def add(self, site: Site, text: bytes, path: Path) -> bytes:
         """The text with our named hook as it is today."""
         document = _document(text, path)
         span = document.member(document.root, OWN)
         present = _value(document)[OWN] if span else None
-        own = _needed(site, present)
+        own = self._own_hook(site, present)
         if span is None:
             return document.apply(document.add(document.root, [(OWN, own)]))
         _refuse_others(document, present)
         return text if present == own else document.apply([document.replace(span, own)])
 
     def strip(self, text: bytes, path: Path) -> bytes:
-        """The text without our named hook."""
         document = _document(text, path)
         span = document.member(document.root, OWN)
-        if span is None or not any(_ours(_value(document)[OWN])):
+        if span is None or not any(_own_entries(_value(document)[OWN])):
             return text
         _refuse_others(document, _value(document)[OWN])
         return document.apply(document.remove(document.root, [span]))
 
-
-def desired(relay: tuple[str, ...]) -> dict[str, Any]:
-    """Our named hook. Each line answers by itself when Hooktray is gone, because a wrong answer refuses the call."""
-    events: dict[str, Any] = {}
-    for event, spec in EVENTS.items():
-        if event not in UNCONNECTED_EVENTS:
-            line = relay_command.answering_line((*relay, ID, event), neutral(event, b"").stdout)
-            handler = {"type": "command", "command": line, "timeout": int(spec.timeout)}
-            events[event] = [{"matcher": "*", "hooks": [handler]} if event in TOOL_EVENTS else handler]
-    return events
-
-
-def _needed(site: Site, present: Any) -> dict[str, Any]:
-    """Our named hook with the needed events, and with those that it has."""
-    connected = {event for event, _, _ in _ours(present)}
-    return {event: one for event, one in desired(site.relay).items() if event in connected or site.needs(ID, event)}
+    def _own_hook(self, site: Site, present: Any) -> dict[str, Any]:
+        """Our named hook with the needed events, and with those that it has."""
+        entries = self.needed(site, self.desired(site.relay), frozenset(one.event for one in _own_entries(present)))
+        return {
+            event: [{"matcher": "*", "hooks": [one]} if event in TOOL_EVENTS else one]
+            for event, one in entries.items()
+        }
 
 
 def _value(document: JsonText) -> Any:
@@ -142,7 +112,7 @@ def _document(text: bytes, path: Path) -> JsonText:
 
 def _refuse_others(document: JsonText, named: Any) -> None:
     """Raises HooktrayError if other hooks are below our name."""
-    others = [handler for _, handler in handlers(named) if not _command(handler)]
+    others = [handler for _, handler in handlers(named) if not relay_command.parse_for(ID, handler.get("command"))]
     if others:
         hint = f"give them another name than `{OWN}` and try again; nothing was written"
         raise HooktrayError(f"{document.path}: `{OWN}` holds hooks that are not Hooktray's", hint=hint)
@@ -157,25 +127,24 @@ def handlers(named: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield from ((event, each) for each in found if isinstance(each, dict))
 
 
-def _ours(named: Any) -> Iterator[tuple[str, Mapping[str, Any], relay_command.RelayCommand]]:
+def _own_entries(named: Any) -> Iterator[OwnEntry]:
+    switch = {"enabled": named["enabled"]} if isinstance(named, dict) and "enabled" in named else {}
     for event, handler in handlers(named):
-        if command := _command(handler):
-            yield event, handler, command
-
-
-def _command(handler: Mapping[str, Any]) -> relay_command.RelayCommand | None:
-    line = handler.get("command")
-    command = relay_command.parse(line) if isinstance(line, str) else None
-    return command if command and command.agent == ID else None
+        line = handler.get("command")
+        if command := relay_command.parse_for(ID, line):
+            yield OwnEntry(
+                event=event,
+                value=handler,
+                command=command,
+                argv=relay_command.shell_argv(str(line)),
+                handler=handler,
+                conditions=switch,
+            )
 
 
 def _named(text: bytes, path: Path) -> Any:
     value = JsonText(text, str(path)).value if not is_blank(text) else {}
     return value.get(OWN) if isinstance(value, dict) else None
-
-
-def _argv(line: str) -> tuple[str, ...]:
-    return ("cmd.exe", "/d", "/c", *shlex.split(line)) if sys.platform == "win32" else ("/bin/sh", "-c", line)
 
 
 CONNECTOR = AntigravityConnector()

@@ -10,9 +10,8 @@ from tray.agents.connection import Extracted, HookCheck, Site
 from tray.agents.google_antigravity.connector import CONNECTOR, OWN, handlers
 from tray.agents.google_antigravity.protocol import EVENTS, ID, UNCONNECTED_EVENTS
 from tray.agents.google_antigravity.source import parse
-from tray.agents.settings_import import SettingsImporter
+from tray.agents.settings_import import SettingsImporter, stay_reason
 from tray.edit.json_edit import OBJECT_HINT, JsonEntry, JsonSpan, JsonText, RawJson
-from tray.model.hook import Hook
 
 
 class AntigravityImporter(SettingsImporter, frozen=True):
@@ -56,19 +55,10 @@ def _appended(target: JsonText, source: JsonText, spans: Sequence[JsonSpan]) -> 
 def _stay_reason(document: JsonText, span: JsonSpan, import_path: Path, check: HookCheck) -> str:
     """Why a named hook stays; "" when Hooktray can run all of it as Antigravity does."""
     found = parse(_goes(document, [span]), import_path)
-    if found.warnings or not found.hooks or any(hook.inactive for hook in found.hooks):
-        return "Hooktray cannot run all of a named hook there"
-    return next(filter(None, (_own_reason(hook) or check.problem(hook) for hook in found.hooks)), "")
-
-
-def _own_reason(hook: Hook) -> str:
-    event = hook.match.native
-    if why := UNCONNECTED_EVENTS.get(event):
-        return f"{event} {why}, so `connect` writes no line of ours there"
-    limit = EVENTS[event].timeout
-    if hook.timeout > limit and not EVENTS[event].observe_only:
-        return f"their `timeout` is longer than the {limit:g} s that our line has on {event}"
-    return ""
+    unsupported = "Hooktray cannot run all of a named hook there"
+    if not found.hooks:
+        return unsupported
+    return stay_reason(found, EVENTS, check, unconnected=UNCONNECTED_EVENTS, unsupported=unsupported)
 
 
 IMPORTER = AntigravityImporter(agent=ID, file_name="hooks.json", connector=CONNECTOR)

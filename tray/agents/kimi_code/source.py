@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.claude_shape.settings_hooks import ShapedReader
-from tray.agents.kimi_code.connector import KEY, table_problem
+from tray.agents.kimi_code.connector import table_problem
 from tray.agents.kimi_code.protocol import EVENTS, ID, NAME, PROMPT, SETTINGS, SHAPE
+from tray.agents.list_entries import KEY
 from tray.agents.protocol import agent_events
 from tray.edit import toml_edit
 from tray.files import user_file
@@ -27,7 +28,7 @@ def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> S
 
 def parse(text: bytes, path: Path, agents: Sequence[str] = ()) -> SourceHooks:
     """The hooks of a text that is, or will be, at this path. One that the agent cannot read switches all off."""
-    hooks = toml_edit.tables(text, str(path), KEY)
+    hooks = toml_edit.items(text, str(path), KEY)
     problems = [f"{KEY}[{index}] {problem}" for index, hook in enumerate(hooks) if (problem := table_problem(hook))]
     inactive = f"{NAME} runs none of its hooks: {problems[0]}" if problems else ""
     reader = SourceReader(

@@ -100,6 +100,6 @@ AGENT = Agent(
     path_words=("opencode",),
     no_hook_files=NO_HOOK_FILES,
     forms=FormFormat(read=_read_form, fill=_fill_form),
-    connector=part("tray.agents.opencode.connector"),
-    connect_options=options_of("tray.agents.opencode.connector"),
+    connector=part("tray.agents.opencode.connector:CONNECTOR"),
+    connect_options=options_of("tray.agents.opencode.connector:CONNECTOR"),
 )

@@ -37,7 +37,7 @@ AGENT = Agent(
     settings_files=(".config/shelley/hooks/end-of-turn",),
     path_words=("hook",),
     probe_event="new-conversation",
-    connector=part("tray.agents.shelley.connector"),
+    connector=part("tray.agents.shelley.connector:CONNECTOR"),
     reader=part("tray.agents.shelley.source"),
     import_hint="`hooktray connect shelley` does it: your own executables become hooks below Hooktray; "
     "`hooktray disconnect shelley` puts them back",

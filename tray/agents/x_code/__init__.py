@@ -84,7 +84,7 @@ AGENT = Agent(
     settings_files=(".x-code/plugins/hooks.json", ".x-code/plugins/plugin.json"),
     path_words=(".x-code", "hook", "plugins", "settings"),
     runs_own=part("tray.agents.x_code.connector:runs_own"),
-    connector=part("tray.agents.x_code.connector"),
+    connector=part("tray.agents.x_code.connector:CONNECTOR"),
     reader=part("tray.agents.x_code.source"),
     importer=part("tray.agents.x_code.hook_import"),
 )

@@ -5,27 +5,20 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tray.agents import relay_command
-from tray.agents.connection import (
-    PROBE_EVENT,
-    EntryContent,
-    Plan,
-    RelayEntry,
-    Site,
-    connect_change,
-    disconnect_change,
-    read_or_empty,
-)
+from tray.agents.claude_shape.connector import read_object
+from tray.agents.connection import PROBE_EVENT, EntryContent, Plan, RelayEntry, Site
 from tray.agents.native_runs import declared_in
+from tray.agents.own_file import OwnFileConnector
+from tray.agents.settings_connector import OwnEntry, SettingsConnector
+from tray.agents.x_code.hook_format import AGENT
 from tray.agents.x_code.protocol import AGENT, EVENTS
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
-from tray.edit.json_edit import JsonText, is_blank, new_document
+from tray.edit.json_edit import JsonText, new_document
 from tray.errors import HooktrayError
 from tray.model.hook import Hook
 
@@ -52,173 +45,20 @@ def settings_path(site: Site) -> Path:
     return _home(site) / "settings.json"
 
 
-def is_installed(site: Site) -> bool:
-    return _home(site).is_dir()
-
-
-def connect(site: Site) -> Plan:
-    manifest = desired_manifest(site.relay)
-    present = {entry.event for entry in relay_entries(site)}
-    manifest["hooks"] = {
-        event: hooks for event, hooks in manifest["hooks"].items() if event in present or site.needs(AGENT, event)
-    }
-    plugin = file_change(site, manifest_path(site), new_document(manifest))
-    change = connect_change(site, registry_path(site), REGISTRY)
-    return Plan(changes=tuple(filter(None, (plugin, change))), notes=(RESTART_HINT,))
-
-
-def disconnect(site: Site) -> Plan:
-    own = resolve_links(manifest_path(site))
-    change = disconnect_change(site, AGENT, registry_path(site), REGISTRY)
-    current = read_state(own)
-    backup = site.backups.get(own)  # edits of the plugin's own manifest go with the plugin
-    origin = backup.before if backup else None if _is_ours(current) else current
-    plugin = FileChange(path=own, before=current, after=origin) if current not in (None, origin) else None
-    return Plan(changes=tuple(filter(None, (change, plugin))))
-
-
-def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
-    text = read_or_empty(manifest_path(site))
-    if not text.strip() or not _is_registered(site):
-        return ()
-    declared = _object(text, manifest_path(site)).get("hooks")
-    hooks = declared if isinstance(declared, dict) else {}
-    desired = desired_manifest(site.relay)["hooks"] if site.relay else {}
-    return tuple(
-        RelayEntry(
-            event=event,
-            argv=_argv(handler["command"]),
-            path=str(manifest_path(site)),
-            state_folder=command.state_folder,
-            required_files=command.required_files,
-            up_to_date=handler in desired.get(event, ()),
-        )
-        for event, group in hooks.items()
-        for handler in (group if isinstance(group, list) else ())
-        if isinstance(handler, dict) and isinstance(handler.get("command"), str)
-        if (command := relay_command.parse(handler["command"]))
-    )
-
-
-def contents(path: Path, state: FileState) -> tuple[EntryContent, ...]:
-    """Of the plugin's manifest, or its record in the list of plugins."""
-    text = state.text if isinstance(state, File) else b""
-    value = JsonText(text, str(path)).value if text.strip() else None
-    if path.name != MANIFEST:
-        found = value.get("plugins") if isinstance(value, dict) else None
-        records = (
-            [one for one in found if isinstance(one, dict) and one.get("id") == ID] if isinstance(found, list) else []
-        )
-        return tuple(EntryContent(event="", handler={**one, "installedAt": ""}) for one in records)
-    if not isinstance(value, dict):
-        return ()
-    hooks = value.get("hooks")
-    about = {key: one for key, one in value.items() if key != "hooks"}
-    return tuple(
-        EntryContent(event=event, handler=handler, conditions=about)
-        for event, group in (hooks.items() if isinstance(hooks, dict) else ())
-        for handler in (group if isinstance(group, list) else ())
-        if isinstance(handler, dict) and relay_command.parse(str(handler.get("command", "")))
-    )
-
-
-def switch_files(site: Site) -> tuple[Path, ...]:
-    return (site.cwd / ".x-code" / "settings.local.json", settings_path(site))
-
-
-def _argv(command: str) -> tuple[str, ...]:
-    return ("cmd.exe", "/d", "/c", *shlex.split(command)) if sys.platform == "win32" else ("/bin/sh", "-c", command)
-
-
-def trust(site: Site) -> str:
-    """A plugin is on unless the user's or the project's settings switch it off."""
-    for path in (site.cwd / ".x-code" / "settings.local.json", settings_path(site)):
-        text = read_or_empty(path)
-        enabled = _object(text, path).get("enabledPlugins")
-        if isinstance(enabled, dict) and isinstance(enabled.get(ID), bool):
-            return "trusted" if enabled[ID] else f"off: {path} switches `{ID}` off; type `/plugin enable {ID}` there"
-    return "trusted"
-
-
-def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
-    return {"event": PROBE_EVENT, "session": {"sessionId": session, "cwd": cwd}}
-
-
-def other_plugins(site: Site) -> list[tuple[str, Path]]:
-    """The name and the folder of every other plugin that is installed here."""
-    text = read_or_empty(registry_path(site))
-    records = _object(text, registry_path(site)).get("plugins")
-    plugins = []
-    for record in records if isinstance(records, list) else []:
-        if isinstance(record, dict) and record.get("id") != ID:
-            parts = [str(record.get(key) or "") for key in ("marketplace", "name", "version")]
-            plugins.append((str(record.get("id")), (plugins_folder(site) / "cache").joinpath(*parts)))
-    return plugins
-
-
-def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:
-    """True for a hook of a plugin that is on. Plugins, also a project's, are on until settings switch them off."""
-    if not connected:
-        return False
-    path, text = declared_in(hook), read_or_empty(settings_path(site))
-    enabled = _object(text, settings_path(site)).get("enabledPlugins")
-    off = {name for name, on in enabled.items() if on is False} if isinstance(enabled, dict) else ()
-    folders = [folder for name, folder in other_plugins(site) if name not in off]
-    if hook.match.project:
-        folders.append(Path(hook.match.project, ".x-code", "plugins"))
-    return any(path.is_relative_to(resolve_links(folder)) for folder in folders)
-
-
-def desired_manifest(relay: tuple[str, ...]) -> dict[str, Any]:
-    """The plugin's manifest. Time limits are the agent's own; a larger number would make it drop all hooks."""
-    hooks = {
-        event: [
-            {
-                "command": relay_command.shell_line((*relay, AGENT, event)),
-                "timeout": int(spec.timeout * 1000),
-                "failurePolicy": "allow",
-                "description": "hooktray",
-            }
-        ]
-        for event, spec in EVENTS.items()
-    }
-    about = "Tells Hooktray of every event. Written by `hooktray connect`; `hooktray disconnect` takes it away."
-    return {"name": "hooktray", "version": VERSION, "description": about, "hooks": hooks}
-
-
-def file_change(site: Site, path: Path, text: bytes) -> FileChange | None:
-    """The change that makes a file of our own; None when it is there already."""
-    real = resolve_links(path)
-    current, after = read_state(real), File(text=text, mode=0o600)
-    if current == after:
-        return None
-    backup = site.backups.as_written(real, current)
-    origin = backup.before if backup else None if _is_ours(current) else current
-    return FileChange(path=real, before=current, after=after, origin=origin, display_path=path)
-
-
-def _is_ours(state: FileState) -> bool:
-    return isinstance(state, File) and b"Written by `hooktray connect`" in state.text
-
-
-def _object(text: bytes, path: Path) -> dict[str, Any]:
-    """The object that a file of X-Code's holds; empty for none."""
-    value = JsonText(text, str(path)).value if not is_blank(text) else {}
-    return value if isinstance(value, dict) else {}
-
-
-def _home(site: Site) -> Path:
-    return site.folder("X_CODE_HOME", ".x-code")
-
-
-def _is_registered(site: Site) -> bool:
-    text = read_or_empty(registry_path(site))
-    plugins = _object(text, registry_path(site)).get("plugins")
-    return isinstance(plugins, list) and any(isinstance(one, dict) and one.get("id") == ID for one in plugins)
-
-
-class PluginRegistry:
+class PluginRegistry(SettingsConnector, frozen=True):
     """Our plugin's record in the text of the list of installed plugins."""
+
+    agent: str = AGENT
+
+    def settings_path(self, site: Site) -> Path:
+        return registry_path(site)
+
+    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
+        text = state.text if isinstance(state, File) else b""
+        records = _records(JsonText(text, str(path)).value if text.strip() else None)
+        return tuple(
+            EntryContent(event="", handler={**one, "installedAt": ""}) for one in records if one.get("id") == ID
+        )
 
     def create(self, site: Site, path: Path) -> bytes:
         return new_document({"schemaVersion": "1", "plugins": [_record(site)]})
@@ -250,6 +90,121 @@ class PluginRegistry:
         return document.apply(document.remove(plugins.value, removed)) if removed else text
 
 
+REGISTRY = PluginRegistry()
+
+
+class XCodeConnector(OwnFileConnector, frozen=True, kw_only=True):
+    """Our file is the plugin's manifest, which runs if the plugin has a record in the registry."""
+
+    def settings_path(self, site: Site) -> Path:
+        return manifest_path(site)
+
+    def is_installed(self, site: Site) -> bool:
+        return _home(site).is_dir()
+
+    def connect(self, site: Site) -> Plan:
+        plan = super().connect(site)
+        return Plan(changes=(*plan.changes, *REGISTRY.connect(site).changes), notes=plan.notes)
+
+    def disconnect(self, site: Site) -> Plan:
+        own = resolve_links(manifest_path(site))
+        current, backup = read_state(own), site.backups.get(own)
+        origin = backup.before if backup else self.rest(current, own)  # edits of the manifest go with the plugin
+        changed = (FileChange(path=own, before=current, after=origin),) if current not in (None, origin) else ()
+        return Plan(changes=(*REGISTRY.disconnect(site).changes, *changed))
+
+    def rest(self, state: FileState, path: Path) -> FileState:
+        is_ours = isinstance(state, File) and b"Written by `hooktray connect`" in state.text
+        return None if is_ours else state
+
+    def text(self, site: Site, present: frozenset[str]) -> bytes:
+        about = "Tells Hooktray of every event. Written by `hooktray connect`; `hooktray disconnect` takes it away."
+        hooks = {event: [one] for event, one in self.needed(site, self.desired(site.relay), present).items()}
+        return new_document({"name": "hooktray", "version": VERSION, "description": about, "hooks": hooks})
+
+    def desired(self, relay: tuple[str, ...]) -> dict[str, Any]:
+        """Our entry for each event. Time limits are the agent's own; a larger one would make it drop all hooks."""
+        return {
+            event: {
+                "command": relay_command.shell_line((*relay, AGENT, event)),
+                "timeout": int(spec.timeout * 1000),
+                "failurePolicy": "allow",
+                "description": "hooktray",
+            }
+            for event, spec in EVENTS.items()
+        }
+
+    def own_entries(self, text: bytes, path: Path) -> Iterator[OwnEntry]:
+        value = JsonText(text, str(path)).value if text.strip() else {}
+        hooks = value.get("hooks") if isinstance(value, dict) else {}
+        about = {key: one for key, one in value.items() if key != "hooks"} if isinstance(value, dict) else {}
+        for event, group in hooks.items() if isinstance(hooks, dict) else ():
+            for handler in group if isinstance(group, list) else ():
+                line = handler.get("command") if isinstance(handler, dict) else None
+                if isinstance(line, str) and (command := relay_command.parse(line)):
+                    yield OwnEntry(
+                        event=event,
+                        value=handler,
+                        command=command,
+                        argv=relay_command.shell_argv(line),
+                        handler=handler,
+                        conditions=about,
+                    )
+
+    def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
+        is_registered = any(one.get("id") == ID for one in _records(read_object(registry_path(site))))
+        return super().relay_entries(site) if is_registered else ()
+
+    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
+        return super().contents(path, state) if path.name == MANIFEST else REGISTRY.contents(path, state)
+
+    def switch_files(self, site: Site) -> tuple[Path, ...]:
+        return (site.cwd / ".x-code" / "settings.local.json", settings_path(site))
+
+    def trust(self, site: Site) -> str:
+        """A plugin is on unless the user's or the project's settings switch it off."""
+        for path in self.switch_files(site):
+            enabled = read_object(path).get("enabledPlugins")
+            if isinstance(enabled, dict) and isinstance(on := enabled.get(ID), bool):
+                return "trusted" if on else f"off: {path} switches `{ID}` off; type `/plugin enable {ID}` there"
+        return "trusted"
+
+    def probe_payload(self, session: str, cwd: str) -> Mapping[str, Any]:
+        return {"event": PROBE_EVENT, "session": {"sessionId": session, "cwd": cwd}}
+
+
+def other_plugins(site: Site) -> list[tuple[str, Path]]:
+    """The name and the folder of every other plugin that is installed here."""
+    plugins = []
+    for record in _records(read_object(registry_path(site))):
+        if record.get("id") != ID:
+            parts = [str(record.get(key) or "") for key in ("marketplace", "name", "version")]
+            plugins.append((str(record.get("id")), (plugins_folder(site) / "cache").joinpath(*parts)))
+    return plugins
+
+
+def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:
+    """True for a hook of a plugin that is on. Plugins, also a project's, are on until settings switch them off."""
+    if not connected:
+        return False
+    path, enabled = declared_in(hook), read_object(settings_path(site)).get("enabledPlugins")
+    off = {name for name, on in enabled.items() if on is False} if isinstance(enabled, dict) else ()
+    folders = [folder for name, folder in other_plugins(site) if name not in off]
+    if hook.match.project:
+        folders.append(Path(hook.match.project, ".x-code", "plugins"))
+    return any(path.is_relative_to(resolve_links(folder)) for folder in folders)
+
+
+def _home(site: Site) -> Path:
+    return site.folder("X_CODE_HOME", ".x-code")
+
+
+def _records(registry: object) -> list[dict[str, Any]]:
+    """The records of the installed plugins."""
+    found = registry.get("plugins") if isinstance(registry, dict) else None
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
 def _record(site: Site) -> dict[str, Any]:
     return {
         "id": ID,
@@ -262,4 +217,4 @@ def _record(site: Site) -> dict[str, Any]:
     }
 
 
-REGISTRY = PluginRegistry()
+CONNECTOR = XCodeConnector(agent=AGENT, restart_hint=RESTART_HINT)

@@ -49,7 +49,7 @@ def import_hooks(site: Site, check: HookCheck) -> Plan:
     sources = [_sources_change(site, append(text, str(site.paths.config), "sources", entries))] if entries else []
     approval = f"{', '.join(moved)}: none of its hooks runs until you have approved it in the tray's menu."
     notes = [*stays, approval, connector.RESTART_HINT]
-    if not connector.relay_entries(site):
+    if not connector.CONNECTOR.relay_entries(site):
         notes.append(f"Until `hooktray connect {AGENT}` no event reaches them.")
     change = FileChange(path=path, before=settings, after=after, origin=settings, display_path=display_path)
     # The sources come first: an import that ends between the two can be finished or put back.

@@ -1,0 +1,96 @@
+"""Connects an agent by a file that is all Hooktray's, in the user's folder of the agent or in a project's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tray.agents.connection import Plan, Site, read_or_empty
+from tray.agents.settings_connector import EntryConnector
+from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
+from tray.errors import HooktrayError
+
+
+class OwnFileConnector(EntryConnector, frozen=True, kw_only=True):
+    """Writes the whole file, and removes it. With `others`, it refuses a file with anything else, and says this."""
+
+    agent: str
+    restart_hint: str
+    others: tuple[str, str] = ("", "")  # what is wrong with the file, and what to do
+
+    def text(self, site: Site, present: frozenset[str]) -> bytes:
+        """All of the file, with entries for the needed events and for those that are present."""
+        raise NotImplementedError
+
+    def rest(self, state: FileState, path: Path) -> FileState:
+        """The file without anything of ours; None when nothing else is in it."""
+        raise NotImplementedError
+
+    def notes(self, site: Site) -> tuple[str, ...]:
+        return (self.restart_hint,)
+
+    def connect(self, site: Site) -> Plan:
+        changes = [self._connected(site, path) for path in self.settings_paths(site)]
+        return Plan(changes=tuple(filter(None, changes)), notes=self.notes(site))
+
+    def _connected(self, site: Site, path: Path) -> FileChange | None:
+        real = resolve_links(path)
+        current = read_state(real)
+        rest = self.rest(current, path)
+        what, hint = self.others
+        if what and rest is not None:
+            raise HooktrayError(f"{path}: {what}", hint=hint)
+        present = frozenset(one.event for one in self.own_entries(read_or_empty(path), path))
+        after = File(text=self.text(site, present), mode=current.mode if isinstance(current, File) else 0o600)
+        if current == after:
+            return None
+        backup = site.backups.as_written(real, current)
+        origin = backup.before if backup else rest
+        return FileChange(path=real, before=current, after=after, origin=origin, display_path=path)
+
+    def disconnect(self, site: Site) -> Plan:
+        changes = [self._disconnected(site, path) for path in self.settings_paths(site)]
+        return Plan(changes=tuple(filter(None, changes)))
+
+    def _disconnected(self, site: Site, path: Path) -> FileChange | None:
+        """What was there before; what is not ours, if it was edited since."""
+        real = resolve_links(path)
+        current = read_state(real)
+        backup = site.backups.as_written(real, current)
+        after = backup.before if backup and backup.agent == self.agent else self.rest(current, path)
+        return None if after == current else FileChange(path=real, before=current, after=after, display_path=path)
+
+
+class ScopedFileConnector(OwnFileConnector, frozen=True, kw_only=True):
+    """The file is below the user's folder, or with the scope `project` below a project's."""
+
+    name: str  # as people call the agent
+    variable: str  # of the environment; names the folder that `folder` is in
+    usual: str  # that folder in the user's home
+    folder: str = ""
+    project_folder: str
+    file: Path
+
+    def home(self, site: Site) -> Path:
+        """The folder of the user's settings."""
+        return site.folder(self.variable, self.usual) / self.folder
+
+    def settings_path(self, site: Site) -> Path:
+        scope = site.scope or "user"
+        if scope not in ("user", "project"):
+            raise HooktrayError(f"{self.name} has no scope `{scope}`", hint="write one of: user, project")
+        return (self.home(site) if scope == "user" else site.cwd / self.project_folder) / self.file
+
+    def settings_paths(self, site: Site) -> tuple[Path, ...]:
+        """The file of this scope; without a scope, the user's and those of projects."""
+        own = self.settings_path(site)
+        return (own,) if site.scope else (own, *self.other_paths(site))
+
+    def is_installed(self, site: Site) -> bool:
+        return self.home(site).is_dir()
+
+    def connect_options(self, site: Site, files: Sequence[str]) -> str:
+        """The scope of these files, unless they are the user's."""
+        if not files or str(self.home(site) / self.file) in files:
+            return ""
+        return f" --scope project in {Path(files[0]).parents[2]}"
