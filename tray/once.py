@@ -203,16 +203,14 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         _log_to(call.paths.logs / "hooktray.log")
         body = sys.stdin.buffer.read()
         answer = _answer(call, body, environment, listener)
-    except HooktrayError as error:  # no database yet, not one of ours, or a new one
-        log.warning("%r %r: %s", call.agent, call.event, error.message)
-        if _may_be_guarded(call, body, environment):
-            return 1
-        answer = neutral(call.agent, call.event, body, environment)
     except SystemExit:  # ended, maybe while a hook was being started, which is not registered anywhere yet
         _end_children()
         raise
-    except Exception:  # the last place that can answer
-        log.exception("%r %r", call.agent, call.event)
+    except Exception as error:  # the last place that can answer
+        if isinstance(error, HooktrayError):  # no database yet, not one of ours, or a new one
+            log.warning("%r %r: %s", call.agent, call.event, error.message)
+        else:
+            log.exception("%r %r", call.agent, call.event)
         if _may_be_guarded(call, body, environment):
             return 1
         answer = neutral(call.agent, call.event, body, environment)
@@ -318,8 +316,6 @@ def _require_approvals(paths: Paths, stores: Stores) -> None:
 def _lost_guards(stores: Stores) -> Sequence[Guard]:
     """Returns what lost approvals guard, except for hooks that were approved since."""
     guarded = LostGuards(stores.database).load()
-    if not guarded:
-        return ()
     return tuple(guard for guard in guarded if not is_in_force(guard, stores.ledger.state))
 
 

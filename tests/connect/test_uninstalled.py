@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from connect.sites import Person
+from connect.sites import Person, own_agent_of_kiro
 from hosts import claude_code, codex, gemini_cli, kimi_code, qwen_code, shelley, starchild, x_code
 from hosts.process import Report
 
@@ -21,6 +22,7 @@ from tray.agents.settings_connector import SettingsConnector
 from tray.agents.shelley.connector import CONNECTOR as SHELLEY
 from tray.agents.starchild.connector import CONNECTOR as STARCHILD
 from tray.agents.x_code import connector as x_code_connector
+from tray.connect import connectors
 from tray.strict.yaml_reader import load_yaml
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
@@ -35,6 +37,7 @@ HOSTS = {
     "starchild": starchild.run,
     "x-code": x_code.run,
 }
+PROMPT = b"be brief"
 FOLDERS = {"gemini-cli": ".gemini", "qwen-code": ".qwen"}  # with milliseconds in their settings
 
 
@@ -101,3 +104,23 @@ def test_the_time_limits_that_are_written_are_those_our_deadlines_are_made_from(
 def test_every_answer_leaves_before_the_agents_patience_ends(agent: str) -> None:
     for event, spec in AGENTS[agent].events.items():
         assert spec.timeout - spec.deadline == pytest.approx(max(0.25, min(0.1 * spec.timeout, 2.0))), event
+
+
+@pytest.mark.parametrize("agent", connectors())
+def test_every_line_names_the_relay_once_and_is_silent_or_neutral_without_it(tmp_path: Path, agent: str) -> None:
+    person, relay = Person(tmp_path, agent), str(tmp_path / "gone" / "bin" / "hooktray-hook")
+    own_agent_of_kiro(person.home)
+    person.connect((relay,))
+    entries = person.relay_entries()
+
+    assert {entry.event for entry in entries} == {
+        name for name in AGENTS[agent].events if name not in AGENTS[agent].unconnected_events and "<" not in name
+    }
+    for entry in entries:
+        assert entry.required_files == (relay,), entry.event
+        if agent == "opencode":  # a plugin starts the relay
+            continue
+        done = subprocess.run(entry.argv, input=PROMPT, capture_output=True, check=False, timeout=60)
+        neutral = AGENTS[agent].protocol.neutral(entry.event, PROMPT).stdout
+        assert (done.returncode, done.stderr) == (0, b""), entry.event
+        assert done.stdout in (b"", neutral), entry.event

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tray.agents.connection import Plan, Site, read_or_empty
+from tray.agents.connection import Site, read_or_empty
 from tray.agents.settings_connector import EntryConnector
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.errors import HooktrayError
@@ -29,11 +29,7 @@ class OwnFileConnector(EntryConnector, frozen=True, kw_only=True):
     def notes(self, site: Site) -> tuple[str, ...]:
         return (self.restart_hint,)
 
-    def connect(self, site: Site) -> Plan:
-        changes = [self._connected(site, path) for path in self.settings_paths(site)]
-        return Plan(changes=tuple(filter(None, changes)), notes=self.notes(site))
-
-    def _connected(self, site: Site, path: Path) -> FileChange | None:
+    def connect_change(self, site: Site, path: Path) -> FileChange | None:
         real = resolve_links(path)
         current = read_state(real)
         rest = self.rest(current, path)
@@ -48,12 +44,8 @@ class OwnFileConnector(EntryConnector, frozen=True, kw_only=True):
         origin = backup.before if backup else rest
         return FileChange(path=real, before=current, after=after, origin=origin, display_path=path)
 
-    def disconnect(self, site: Site) -> Plan:
-        changes = [self._disconnected(site, path) for path in self.settings_paths(site)]
-        return Plan(changes=tuple(filter(None, changes)))
-
-    def _disconnected(self, site: Site, path: Path) -> FileChange | None:
-        """What was there before; what is not ours, if it was edited since."""
+    def disconnect_change(self, site: Site, path: Path) -> FileChange | None:
+        """Puts back what was there before; what is not ours, if it was edited since."""
         real = resolve_links(path)
         current = read_state(real)
         backup = site.backups.as_written(real, current)

@@ -59,6 +59,26 @@ class EntryConnector(msgspec.Struct, frozen=True):
             if any(self.own_entries(read_or_empty(path), path)):
                 yield path
 
+    def notes(self, site: Site) -> tuple[str, ...]:
+        """What the user should know after `connect`."""
+        return ()
+
+    def connect(self, site: Site) -> Plan:
+        changes = [self.connect_change(site, path) for path in self.settings_paths(site)]
+        return Plan(changes=tuple(filter(None, changes)), notes=self.notes(site))
+
+    def disconnect(self, site: Site) -> Plan:
+        changes = [self.disconnect_change(site, path) for path in self.settings_paths(site)]
+        return Plan(changes=tuple(filter(None, changes)))
+
+    def connect_change(self, site: Site, path: Path) -> FileChange | None:
+        """The change that adds our entries to a file; None when the file needs none."""
+        raise NotImplementedError
+
+    def disconnect_change(self, site: Site, path: Path) -> FileChange | None:
+        """The change that takes ours out; None when there are none."""
+        raise NotImplementedError
+
     def needed(self, site: Site, entries: Mapping[str, Any], present: frozenset[str] = frozenset()) -> dict[str, Any]:
         """Those of our entries that `connect` writes: for needed events, and for those that have one."""
         return {event: one for event, one in entries.items() if event in present or site.needs(self.agent, event)}
@@ -114,23 +134,8 @@ class SettingsConnector(EntryConnector, frozen=True):
     def is_installed(self, site: Site) -> bool:
         return self.settings_path(site).parent.is_dir()
 
-    def notes(self, site: Site) -> tuple[str, ...]:
-        """What the user should know after `connect`."""
-        return ()
-
-    def connect(self, site: Site) -> Plan:
-        changes = [self._connected(site, path) for path in self.settings_paths(site)]
-        return Plan(changes=tuple(filter(None, changes)), notes=self.notes(site))
-
-    def disconnect(self, site: Site) -> Plan:
-        changes = [self._disconnected(site, path) for path in self.settings_paths(site)]
-        return Plan(changes=tuple(filter(None, changes)))
-
-    def _connected(self, site: Site, path: Path) -> FileChange | None:
-        """The change that adds our entries to a file; None when the file needs none.
-
-        Raises HooktrayError if settings cannot hold a path of Hooktray's.
-        """
+    def connect_change(self, site: Site, path: Path) -> FileChange | None:
+        """Raises HooktrayError if settings cannot hold a path of Hooktray's."""
         try:
             return self._added(site, path)
         except UnicodeEncodeError as error:
@@ -172,8 +177,8 @@ class SettingsConnector(EntryConnector, frozen=True):
             return None
         return written if self.strip(written.text, path) == self.strip(text, path) else None
 
-    def _disconnected(self, site: Site, path: Path) -> FileChange | None:
-        """The change that takes ours out: the old bytes if nothing was edited since, else without our entries."""
+    def disconnect_change(self, site: Site, path: Path) -> FileChange | None:
+        """Puts back the old bytes if nothing was edited since, else takes out our entries."""
         real = resolve_links(path)
         current = read_state(real)
         backup = site.backups.as_written(real, current)

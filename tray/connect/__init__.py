@@ -3,83 +3,54 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
+from typing import Any, cast
 
-from tray.agents.agent import Agent, Connector, Payload
-from tray.agents.connection import EntryContent, Plan, RelayEntry, Site
+from tray.agents.agent import Agent, Connector
+from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
 from tray.edit.backups import Backup
-from tray.edit.file_changes import FileChange, FileState, apply, read_state, remove_drafts, remove_folders
-from tray.errors import PACKAGE_ERRORS, AgentError, HooktrayError
+from tray.edit.file_changes import FileChange, apply, read_state, remove_drafts, remove_folders
+from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.file_lock import FileLock
 from tray.paths import unwritable_error
 
 LOCK = "connections.lock"  # in the state folder
 LOCK_TIMEOUT = 20.0  # seconds to wait for another process that writes
+WITHOUT_PACKAGE: Mapping[str, object] = {"is_installed": False, "switch_files": ()}  # when the package's code fails
 
 
 class PackageConnector:
-    """Wraps the connector of an agent from a Python package. If its code fails, it raises AgentError.
-
-    `is_installed` and `switch_files` return False and () instead of raising it.
-    """
+    """Has the functions of a connector from a Python package. If its code fails, most of them raise AgentError."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
 
-    def is_installed(self, site: Site) -> bool:
-        with contextlib.suppress(AgentError), self._connector("is_installed") as connector:
-            return connector.is_installed(site)
-        return False
+    def __getattr__(self, function: str) -> Callable[..., Any]:
+        if function.startswith("_"):
+            raise AttributeError(function)
+        return partial(self._call, function)
 
-    def connect(self, site: Site) -> Plan:
-        with self._connector("connect") as connector:
-            return connector.connect(site)
-
-    def disconnect(self, site: Site) -> Plan:
-        with self._connector("disconnect") as connector:
-            return connector.disconnect(site)
-
-    def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
-        with self._connector("relay_entries") as connector:
-            return connector.relay_entries(site)
-
-    def trust(self, site: Site) -> str:
-        with self._connector("trust") as connector:
-            return connector.trust(site)
-
-    def switch_files(self, site: Site) -> tuple[Path, ...]:
-        with contextlib.suppress(AgentError), self._connector("switch_files") as connector:
-            return connector.switch_files(site)
-        return ()
-
-    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
-        with self._connector("contents") as connector:
-            return connector.contents(path, state)
-
-    def probe_payload(self, session: str, cwd: str) -> Payload:
-        with self._connector("probe_payload") as connector:
-            return connector.probe_payload(session, cwd)
-
-    @contextlib.contextmanager
-    def _connector(self, function: str) -> Iterator[Connector]:
-        """The package's own connector, for a call of this function."""
+    def _call(self, function: str, *arguments: object) -> object:
         try:
             assert self._agent.connector
-            yield self._agent.connector()
+            return getattr(self._agent.connector(), function)(*arguments)
         except HooktrayError:
             raise
         except PACKAGE_ERRORS as error:
-            raise AGENTS.failure(self._agent.id, function, error) from error
+            failure = AGENTS.failure(self._agent.id, function, error)
+            if function in WITHOUT_PACKAGE:
+                return WITHOUT_PACKAGE[function]
+            raise failure from error
 
 
 @cache
 def connectors() -> Mapping[str, Connector]:
     """The agents that can be connected."""
     return {
-        agent.id: PackageConnector(agent) if AGENTS.package(agent.id) else agent.connector()
+        agent.id: cast("Connector", PackageConnector(agent)) if AGENTS.package(agent.id) else agent.connector()
         for agent in AGENTS.values()
         if agent.connector
     }

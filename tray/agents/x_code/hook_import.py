@@ -6,11 +6,11 @@ only its settings.json. A plugin that brings skills, agents, commands or servers
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.agents.connection import HookCheck, Plan, Site, config_change
+from tray.agents.connection import HookCheck, Plan, Site, config_change, read_or_empty
 from tray.agents.x_code import connector
 from tray.agents.x_code.protocol import AGENT
 from tray.agents.x_code.source import MANIFESTS, read
@@ -39,7 +39,7 @@ def import_hooks(site: Site, check: HookCheck) -> Plan:
     if not moved:
         why = "; ".join(stays).rstrip(".") or f"no plugin is named in {connector.registry_path(site)}"
         raise HooktrayError("no hook of x-code can be imported", hint=why)
-    display_path, text = connector.settings_path(site), _sources(site)
+    display_path, text = connector.settings_path(site), read_or_empty(site.paths.config)
     path = resolve_links(display_path)
     settings = read_state(path)
     mode = settings.mode if isinstance(settings, File) else 0o600
@@ -68,7 +68,7 @@ def undo_import(site: Site) -> Plan:
     is_as_written = backup and backup.is_as_written(settings)
     after = before if is_as_written else _on(settings, path, list(plugins), before)
     entries = [_entry(folder) for folder in plugins.values()]
-    text = remove(_sources(site), str(site.paths.config), "sources", entries)
+    text = remove(read_or_empty(site.paths.config), str(site.paths.config), "sources", entries)
     change = FileChange(path=path, before=settings, after=after, display_path=display_path)
     changes = [] if after == settings else [change]
     return Plan(changes=(*changes, _sources_change(site, text)), notes=(connector.RESTART_HINT,))
@@ -82,7 +82,7 @@ def imported_plugins(site: Site) -> dict[str, Path]:
     """The plugins that hooktray.yaml names as `import-hooks` writes them, by their name."""
     cache = connector.plugins_folder(site) / "cache"
     found = {}
-    for entry in items(_sources(site), str(site.paths.config), "sources"):
+    for entry in items(read_or_empty(site.paths.config), str(site.paths.config), "sources"):
         folder = Path(str(entry.get(AGENT, ""))) if isinstance(entry, dict) else Path()
         if entry == _entry(folder) and folder.is_relative_to(cache) and len(folder.relative_to(cache).parts) == 3:
             market, name, _ = folder.relative_to(cache).parts
@@ -95,7 +95,8 @@ def _stay_reason(site: Site, name: str, folder: Path, check: HookCheck) -> str:
     manifest = next((folder / one for one in MANIFESTS if (folder / one).is_file()), None)
     if manifest is None:
         return f"no plugin is in {folder}"
-    if _switches(site).get(name) is False:
+    settings = connector.settings_path(site)
+    if _switches(read_or_empty(settings), settings).get(name) is False:
         return "it was imported before" if name in imported_plugins(site) else "it is switched off"
     try:
         declared: Any = JsonText(user_file(manifest), str(manifest)).value
@@ -116,11 +117,8 @@ def _stay_reason(site: Site, name: str, folder: Path, check: HookCheck) -> str:
     return next(filter(None, map(check.problem, source.hooks)), "") if source.hooks else "it has no hooks"
 
 
-def _switches(site: Site) -> Mapping[str, Any]:
-    path = resolve_links(connector.settings_path(site))
-    settings = read_state(path)
-    has_text = isinstance(settings, File) and not is_blank(settings.text)
-    value = JsonText(settings.text, str(path)).value if isinstance(settings, File) and has_text else {}
+def _switches(text: bytes, path: Path) -> Mapping[str, Any]:
+    value = JsonText(text, str(path)).value if not is_blank(text) else {}
     switches = value.get(KEY) if isinstance(value, dict) else None
     return switches if isinstance(switches, dict) else {}
 
@@ -147,18 +145,12 @@ def _on(settings: FileState, path: Path, names: Sequence[str], before: FileState
     switches = _object(document)
     if switches is None:
         return settings
-    explicit = dict(_explicit(before, path))
+    explicit = _switches(before.text, path) if isinstance(before, File) else {}
     spans = [(name, span) for name in names if (span := document.member(switches, name))]
     removed = [span for name, span in spans if name not in explicit]
     edits = [document.replace(span, explicit[name]) for name, span in spans if name in explicit]
     edits += document.remove(switches, removed) if removed else []
     return File(text=document.apply(edits), mode=settings.mode)
-
-
-def _explicit(before: FileState, path: Path) -> Iterator[tuple[str, Any]]:
-    has_text = isinstance(before, File) and not is_blank(before.text)
-    value: Any = JsonText(before.text, str(path)).value if isinstance(before, File) and has_text else {}
-    yield from value.get(KEY, {}).items()
 
 
 def _object(document: JsonText) -> int | None:
@@ -169,11 +161,6 @@ def _object(document: JsonText) -> int | None:
     if member and not document.is_at(member.value, "{"):
         raise document.error(member.value, f'"{KEY}" is not an object', "mend it; nothing was written")
     return member.value if member else None
-
-
-def _sources(site: Site) -> bytes:
-    config = read_state(resolve_links(site.paths.config))
-    return config.text if isinstance(config, File) else b""
 
 
 def _sources_change(site: Site, text: bytes) -> FileChange:
