@@ -55,7 +55,7 @@ class _JsonReader(StrictReader):
         if char not in {"{", "["}:
             return self._atom(at)
         self._descend(path, at)
-        return self._object(at, path) if char == "{" else self._array(at, path)
+        return self._container(at, path)
 
     def _atom(self, at: int) -> tuple[float | bool | None, int]:
         if number := _NUMBER.match(self._text, at):
@@ -74,31 +74,21 @@ class _JsonReader(StrictReader):
             raise self._error(error.pos, what, "check the quotes and backslashes") from None
         return text, end
 
-    def _array(self, at: int, path: KeyPath) -> tuple[list[object], int]:
-        items: list[object] = []
+    def _container(self, at: int, path: KeyPath) -> tuple[object, int]:
+        is_object = self._text[at] == "{"
+        end = "}" if is_object else "]"
+        entries: dict[str | int, object] = {}
         at = self._blank(at + 1)
-        if self._text[at : at + 1] == "]":
-            return items, at + 1
-        while True:
-            item, at = self._value(at, (*path, len(items)))
-            items.append(item)
-            at, closed = self._comma(at, "]")
-            if closed:
-                return items, at
-
-    def _object(self, at: int, path: KeyPath) -> tuple[dict[str, object], int]:
-        entries: dict[str, object] = {}
-        at = self._blank(at + 1)
-        if self._text[at : at + 1] == "}":
-            self._ends[path] = at + 1
-            return entries, at + 1
-        while True:
-            key, at = self._name(at, path)
+        closed = self._text[at : at + 1] == end
+        at += closed
+        while not closed:
+            key, at = self._name(at, path) if is_object else (len(entries), at)
             entries[key], at = self._value(at, (*path, key))
-            at, closed = self._comma(at, "}")
-            if closed:
-                self._ends[path] = at
-                return entries, at
+            at, closed = self._comma(at, end)
+        if not is_object:
+            return [*entries.values()], at
+        self._ends[path] = at
+        return entries, at
 
     def _name(self, at: int, path: KeyPath) -> tuple[str, int]:
         if self._text[at : at + 1] != '"':
