@@ -81,18 +81,14 @@ SHAPE = ClaudeShape(
 class DroidProtocol(ShapedProtocol, frozen=True):
     """Refuses a tool in both ways, because another hook's allow may come first."""
 
+    newline = False
+
     def render(self, event: Event, decision: Decision) -> Answer:
         answer = super().render(event, decision)
         if event.name != "PreToolUse" or decision.verdict is not Verdict.DENY:
             return answer
         reason = (decision.reason or wire.DEFAULT_REASON).encode("utf-8", "replace")
         return replace(answer, stderr=reason + b"\n", code=2)
-
-    def stdin(self, event: Event) -> bytes:
-        return super().stdin(event).removesuffix(b"\n")
-
-    def sample(self, name: str) -> bytes:
-        return super().sample(name).removesuffix(b"\n")
 
 
 def _is_sender(payload: Payload) -> bool:

@@ -115,6 +115,8 @@ SHAPE = ClaudeShape(
 class GrokProtocol(ShapedProtocol, frozen=True):
     """Grok reads only a refusal from a hook that fails, and requires the call's description in a new input."""
 
+    newline = False
+
     def event_name(self, payload: Payload) -> str:
         words = wire.event_name(payload, NAME).split("_")
         name = wire.hook_event_name(payload, "") or "".join(word[:1].upper() + word[1:] for word in words)
@@ -136,9 +138,6 @@ class GrokProtocol(ShapedProtocol, frozen=True):
     def read(self, event: Event, result: Result) -> HookOutput:
         output = super().read(event, result)
         return replace(output, rewrite=None, context="") if result.code else output
-
-    def stdin(self, event: Event) -> bytes:
-        return super().stdin(event).removesuffix(b"\n")
 
     def sample(self, name: str) -> bytes:
         own = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()

@@ -18,13 +18,9 @@ def output_from_text(tool: str, input: Mapping[str, Any], text: str) -> Mapping[
 
 
 class GeminiShapedProtocol(ShapedProtocol, frozen=True):
-    """Its input ends without a newline. Of a refusal that also stops the agent, it shows the stop's reason only."""
+    """Of a refusal that also stops the agent, it shows the stop's reason only."""
 
-    def stdin(self, event: Event) -> bytes:
-        return super().stdin(event).removesuffix(b"\n")
-
-    def sample(self, name: str) -> bytes:
-        return super().sample(name).removesuffix(b"\n")
+    newline = False
 
     def render(self, event: Event, decision: Decision) -> Answer:
         if decision.verdict is Verdict.DENY and decision.stop is not None:

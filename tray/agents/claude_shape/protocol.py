@@ -8,7 +8,7 @@ Out: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -26,6 +26,7 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
     """An AgentProtocol. An agent that differs in one function overrides it."""
 
     shape: ClaudeShape
+    newline: ClassVar[bool] = True  # at the end of each payload
 
     def event_name(self, payload: Mapping[str, Any]) -> str:
         return wire.event_name(payload, self.shape.keys.event)
@@ -166,7 +167,8 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
         return hook_input.event_name(self.shape, event)
 
     def stdin(self, event: Event) -> bytes:
-        return hook_input.stdin(self.shape, event)
+        payload = hook_input.stdin(self.shape, event)
+        return payload if self.newline else payload.removesuffix(b"\n")
 
     def environment(self, event: Event) -> Mapping[str, str]:
         return hook_input.environment(self.shape, event)
@@ -176,7 +178,8 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
 
     def sample(self, name: str) -> bytes:
         """A synthetic payload. Raises KeyError for an event without one."""
-        return samples.sample(self.shape, name)
+        payload = samples.sample(self.shape, name)
+        return payload if self.newline else payload.removesuffix(b"\n")
 
 
 def _first(texts: Mapping[str, str], keys: Iterable[str]) -> str:

@@ -113,13 +113,9 @@ SETTINGS = SettingsFile(
 
 
 class CodexProtocol(ShapedProtocol, frozen=True):
-    """Codex rejects such an answer as a whole, so the hook gave none. Its input ends without a newline."""
+    """Codex rejects such an answer as a whole, so the hook gave none."""
 
-    def stdin(self, event: Event) -> bytes:
-        return super().stdin(event).removesuffix(b"\n")
-
-    def sample(self, name: str) -> bytes:
-        return super().sample(name).removesuffix(b"\n")
+    newline = False
 
     def read(self, event: Event, result: Result) -> HookOutput:
         output = super().read(event, result)

@@ -110,6 +110,8 @@ SETTINGS = SettingsFile(
 class KimiProtocol(ShapedProtocol, frozen=True):
     """Its prompts are lists of parts. What a hook prints is added to a prompt: of JSON the `message`, if any."""
 
+    newline = False
+
     def parse(self, request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
         event = super().parse(request, name, payload)
         agent = wire.text(payload, "agent_name")
@@ -122,12 +124,6 @@ class KimiProtocol(ShapedProtocol, frozen=True):
         if decision.verdict is not Verdict.DENY and event.name == PROMPT:
             return Answer(stdout=wire.dumps_line({"message": decision.context}) if decision.context else b"")
         return super().render(event, replace(decision, notes=(), context="", extra=()))
-
-    def stdin(self, event: Event) -> bytes:
-        return super().stdin(event).removesuffix(b"\n")
-
-    def sample(self, name: str) -> bytes:
-        return super().sample(name).removesuffix(b"\n")
 
     def read(self, event: Event, result: Result) -> HookOutput:
         """Exit 2 refuses, whatever was printed. Else only `permissionDecision: deny` and a `message` count."""

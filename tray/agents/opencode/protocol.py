@@ -116,16 +116,9 @@ SHAPE = ClaudeShape(
 
 
 class OpenCodeProtocol(ShapedProtocol, frozen=True):
-    """Only a permission can be allowed, and the plugin shows no notes: Hooktray's own alerts do.
+    """Only a permission can be allowed, and the plugin shows no notes: Hooktray's own alerts do."""
 
-    Its input ends without a newline.
-    """
-
-    def stdin(self, event: Event) -> bytes:
-        return super().stdin(event).removesuffix(b"\n")
-
-    def sample(self, name: str) -> bytes:
-        return super().sample(name).removesuffix(b"\n")
+    newline = False
 
     def read(self, event: Event, result: Result) -> HookOutput:
         output = super().read(event, result)
