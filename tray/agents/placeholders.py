@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 from tray.agents.agent import Placeholders
 from tray.agents.registry import AGENTS, hook_rules
 from tray.model.hook import Command, Hook
-from tray.shell import split
-
-
-def fill(text: str, placeholders: Mapping[str, str]) -> str:
-    """The text with the known values put in; anything else stays as it is."""
-    if not placeholders:
-        return text
-    return split.fill(text, placeholders)
 
 
 def declared_values(hook: Hook, command: Command) -> dict[str, str]:

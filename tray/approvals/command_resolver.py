@@ -23,6 +23,7 @@ from tray.approvals.programs import program_positions
 from tray.approvals.script_start import script_words
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
+from tray.shell.split import fill
 from tray.store.copies import LINKED, Copies, DamagedError, Manifest
 
 MAX_LINES = 128  # command lines that are remembered

@@ -12,10 +12,11 @@ from functools import lru_cache
 
 import msgspec
 
-from tray.agents.placeholders import declared_values, fill
+from tray.agents.placeholders import declared_values
 from tray.errors import HooktrayError
 from tray.files import user_file
 from tray.model.hook import Command, Hook
+from tray.shell.split import fill
 
 CACHED_LINES = 1024  # command lines whose words are remembered: they are asked for at each use
 # Programs of the system are named in the definition and run where they are: its package manager owns them.

@@ -38,6 +38,7 @@ from tray.errors import HooktrayError
 from tray.execution.script import HEAD, ProgramSource, parse_invocation
 from tray.files import file_head
 from tray.model.hook import Command, Hook
+from tray.shell.split import fill
 from tray.store.copies import LINKED, Bundle
 
 MAX_FILES = 2000

@@ -18,7 +18,9 @@ from tray.sources.hooktray import KINDS, HookEntry, native_events
 FILE = Path(__file__).parents[1] / "hooktray.schema.json"  # as it is shipped; a test holds it to `schema()`
 NAME = FILE.name
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-REQUIRED_KEYS = {"agent": "prompt", "http": "url", "prompt": "prompt", "rule": "decision"}  # by type; else `command`
+USUAL_TYPE = "command"
+# By type.
+REQUIRED_KEYS = {"agent": "prompt", "http": "url", "prompt": "prompt", "rule": "decision", USUAL_TYPE: "command"}
 
 
 def schema(agents: Mapping[str, Agent] = AGENTS) -> dict[str, Any]:
@@ -57,8 +59,8 @@ def _agent(agents: Mapping[str, Agent]) -> dict[str, Any]:
 
 def _hook(entry: dict[str, Any], agents: Mapping[str, Agent]) -> dict[str, Any]:
     properties = dict(entry["properties"])
-    native = {agent: sorted(name for name in known.events if "<" not in name) for agent, known in agents.items()}
-    known = {"enum": list(dict.fromkeys([*KINDS, *(name for names in native.values() for name in names)]))}
+    native = (name for known in agents.values() for name in sorted(known.events) if "<" not in name)
+    known = {"enum": list(dict.fromkeys([*KINDS, *native]))}
     command = {"pattern": "^slash/."}
     properties["agent"] = {"$ref": "#/$defs/Agent"}
     properties["dialect"] = {"enum": list(agents), "default": OWN_FORMAT}
@@ -71,7 +73,7 @@ def _hook(entry: dict[str, Any], agents: Mapping[str, Agent]) -> dict[str, Any]:
     without = {"if": {"not": {"required": ["agent"]}}, "then": {"properties": {"event": alone}}}
     needs = [
         {
-            "if": {"properties": {"type": {"const": kind}}, "required": ["type"]},
+            "if": {"properties": {"type": {"const": kind}}} | ({} if kind == USUAL_TYPE else {"required": ["type"]}),
             "then": {
                 "required": [key],
                 "properties": {key: {"pattern": "\\S"} if key != "decision" else {"type": "string"}},
@@ -79,11 +81,7 @@ def _hook(entry: dict[str, Any], agents: Mapping[str, Agent]) -> dict[str, Any]:
         }
         for kind, key in REQUIRED_KEYS.items()
     ]
-    other = {
-        "if": {"properties": {"type": {"const": "command"}}},
-        "then": {"required": ["command"], "properties": {"command": {"pattern": "\\S"}}},
-    }
-    return {**entry, "properties": properties, "allOf": [without, *needs, other]}
+    return {**entry, "properties": properties, "allOf": [without, *needs]}
 
 
 def _source(agents: Mapping[str, Agent]) -> dict[str, Any]:
