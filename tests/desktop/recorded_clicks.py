@@ -1,11 +1,35 @@
-"""Stand-ins for what an icon calls when the user clicks."""
+"""Stand-ins for an icon, and for what it calls when the user clicks."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Sequence
 
+import msgspec
+
+from tray.desktop.artwork import IconState
+from tray.desktop.mainloop import HeadlessIcon
 from tray.desktop.menu.actions import Action
+from tray.desktop.menu.items import Items
+
+
+class IconView(msgspec.Struct, frozen=True):
+    """What an icon was given to show."""
+
+    state: IconState
+    tooltip: str
+    items: Items
+
+
+class RecordedIcon(HeadlessIcon):
+    """Remembers in `shown` what it shows, and only that."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.shown: list[IconView] = []
+
+    def show(self, state: IconState, tooltip: str, items: Items) -> None:
+        self.shown[:] = [IconView(state, tooltip, items)]
 
 
 class RecordedClicks:

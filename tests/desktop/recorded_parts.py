@@ -10,6 +10,7 @@ from at_once import AtOnce
 from house import House
 
 from tray.desktop.alert_controller import AlertController
+from tray.desktop.autostart import Autostart
 from tray.desktop.menu.state import MenuAgent
 from tray.desktop.menu_parts import MenuIncident, MenuParts
 from tray.desktop.opener import Opener
@@ -156,10 +157,10 @@ class RecordedPage(Recorded):
 
     has_browser = False
 
-    def open(self, decision: str) -> object:
+    def open(self, place: str) -> object:
         if not self.has_browser:
             raise HooktrayError("nothing here can open a browser", hint="install one")
-        self.asked.append(("page", decision))
+        self.asked.append(("page", place))
         return None
 
 
@@ -226,7 +227,7 @@ class RecordedParts:
             connections=Connected(),
             journal=house.stores.journal,
             page=self.page,
-            login=self.login,
+            login=cast(Autostart, self.login),
             opener=self.opener,
             sources=RecordedSources(self.asked),
             tray=RecordedTray(self.asked),

@@ -19,9 +19,9 @@ from desktop.recorded_clicks import NoClicks
 from desktop.stage import wait
 from desktop.watcher import Watcher
 from tray.desktop.artwork import IconState
-from tray.desktop.headless import HeadlessIcon
 from tray.desktop.icon import FallbackIcon, Icon, choose_icon
 from tray.desktop.linux import XScreen, collapses_submenus, query_screen, session_bus
+from tray.desktop.mainloop import HeadlessIcon
 from tray.desktop.menu import menu
 from tray.desktop.menu.items import Items
 from tray.desktop.menu.state import MenuState
@@ -173,16 +173,6 @@ def test_headless_is_what_one_gets_when_one_asks_for_it(bus: str) -> None:
     assert (icon.name, icon.reason) == ("headless", "headless, as asked for")
 
 
-def test_a_headless_icon_keeps_what_it_shows_last() -> None:
-    icon = HeadlessIcon("no screen")
-    rows = menu(MenuState(now=0.0))
-
-    icon.show(IconState.ON, "on", rows)
-    icon.show(IconState.OFF, "off", rows)
-
-    assert [(shown.state, shown.tooltip) for shown in icon.shown] == [(IconState.OFF, "off")]
-
-
 def test_what_is_posted_from_any_thread_runs_on_the_main_thread_in_order() -> None:
     icon, order, ran = HeadlessIcon(""), list[int](), set[int]()
 
@@ -192,7 +182,7 @@ def test_what_is_posted_from_any_thread_runs_on_the_main_thread_in_order() -> No
 
     def post() -> None:
         for turn in range(50):
-            icon.main.post(partial(note, turn))
+            icon.post(partial(note, turn))
 
     thread = threading.Thread(target=post)
     thread.start()
@@ -206,7 +196,7 @@ def test_what_is_posted_from_any_thread_runs_on_the_main_thread_in_order() -> No
 
 def test_a_signal_ends_a_headless_tray_that_waits_for_nothing() -> None:
     code = (
-        "import signal; from tray.desktop.headless import HeadlessIcon; icon = HeadlessIcon('');"
+        "import signal; from tray.desktop.mainloop import HeadlessIcon; icon = HeadlessIcon('');"
         "signal.signal(signal.SIGTERM, lambda *_: icon.stop()); print('up', flush=True); icon.run()"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:

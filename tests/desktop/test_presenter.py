@@ -10,9 +10,9 @@ import pytest
 from house import House
 
 from desktop.menu_parts import PENDING
+from desktop.recorded_clicks import RecordedIcon
 from desktop.recorded_parts import RecordedParts
 from tray.desktop.artwork import IconState
-from tray.desktop.headless import HeadlessIcon
 from tray.desktop.menu import menu
 from tray.desktop.menu.items import Item
 from tray.desktop.menu.state import MenuRequest, MenuState
@@ -35,7 +35,7 @@ class Hall:
         self.house = house
         self.others = RecordedParts(house)
         self.told, self.opened = self.others.messages.told, self.others.opener.opened
-        self.icon = HeadlessIcon("")
+        self.icon = RecordedIcon()
         controls = house.controls()
         self.presenter = Presenter(controls=controls, catalog=house.catalog, recent=(), parts=self.others.parts)
         self.controller = MenuController(

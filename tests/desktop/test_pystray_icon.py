@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from desktop.recorded_clicks import NoClicks, RecordedClicks
 from tray.desktop.artwork import IconState
-from tray.desktop.headless import HeadlessIcon
 from tray.desktop.icon import show_balloon
-from tray.desktop.mainloop import MainLoop
+from tray.desktop.mainloop import HeadlessIcon, MainLoop
 from tray.desktop.menu import menu
 from tray.desktop.menu.actions import OpenPage, QuitTray, ToggleSwitch
 from tray.desktop.menu.state import MenuState
@@ -84,10 +84,15 @@ class Icon:
         self._ended.set()
 
 
-class Library:
+class Library(ModuleType):
+    """Stand-in for the module."""
+
     Menu: Any = Menu
     MenuItem: Any = Row
     Icon: Any = Icon
+
+    def __init__(self) -> None:
+        super().__init__("pystray")
 
 
 class WindowsIcon(Icon):
@@ -120,6 +125,7 @@ class Mac(Library):
     """With the run loop of macOS: what is posted is run on the thread that has called `run`."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.main = MainLoop()
         loop = self.main
 
@@ -280,6 +286,8 @@ class Broken(Library):
     """Its loop ends as that of a GTK icon without a notification server, or in a way that nobody knows."""
 
     def __init__(self, problem: Exception) -> None:
+        super().__init__()
+
         class BrokenIcon(Icon):
             def _run_loop(self) -> None:
                 super()._run_loop()

@@ -24,7 +24,7 @@ class Going(AtOnce):
     def __init__(self) -> None:
         self.result, self.page = FocusResult(True), True
         self.said: list[tuple[str, str]] = []
-        self.opened: list[tuple[str, str]] = []
+        self.opened: list[str] = []
         self.went = SessionFocus(cast(SessionTracker, self), self, self)
         self.went.alerts, self.went.pages = cast(AlertService, self), self
 
@@ -37,10 +37,10 @@ class Going(AtOnce):
     def inform(self, title: str, text: str) -> None:
         self.said.append((title, text))
 
-    def open(self, *, session: tuple[str, str]) -> None:
+    def open(self, place: str) -> None:
         if not self.page:
             raise HooktrayError("nothing here can open a browser", hint="")
-        self.opened.append(session)
+        self.opened.append(place)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_when_nothing_was_raised_one_line_says_why_and_the_page_opens(going: Goi
 
     hint = "its page is opened instead" if page else ""
     assert going.said == [("Cannot go to Import: its terminal is closed", hint)]
-    assert going.opened == ([("codex", "s")] if page else [])
+    assert going.opened == (["session?agent=codex&session=s"] if page else [])
 
 
 def test_a_session_that_is_forgotten_says_so(going: Going) -> None:

@@ -10,7 +10,7 @@ import signal
 import sys
 
 from tray.app.start import run
-from tray.desktop.headless import HeadlessIcon
+from tray.desktop.mainloop import HeadlessIcon
 from tray.paths import locate
 from tray.store.journal import Journal
 

@@ -10,6 +10,7 @@ from house import PRE_TOOL_USE
 from msgspec.structs import replace
 from web.site import Site, found, status
 
+from tray.desktop.session_focus import session_place
 from tray.model.session import Session, SessionState
 
 WAITS = Session(
@@ -102,7 +103,7 @@ def test_only_sessions_that_are_there_can_be_gone_to(site: Site) -> None:
 def test_the_link_leads_on_to_a_session_whatever_it_is_called(site: Site, chromium: Chromium) -> None:
     site.house.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "session_id": "a b/ü?&=#'"})
     with chromium.page() as page:
-        site.page.open(session=("claude-code", "a b/ü?&=#'"))
+        site.page.open(session_place("claude-code", "a b/ü?&=#'"))
 
         page.go(found(site.opened[-1]))
 

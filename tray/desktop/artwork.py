@@ -130,24 +130,22 @@ def on_tile(state: IconState, size: int) -> Image.Image:
 
 def _stroke(pen: ImageDraw.ImageDraw, shape: Shape, size: int, factor: int) -> None:
     """Draw one shape as a row of round dabs joined by thick lines."""
-    width = _width(shape.width, size)
+    width = shape.width * size / GRID
+    if size <= SNAP_LIMIT:
+        width = max(1.0, round(width))
     points = [(x * factor, y * factor) for x, y in _points(shape, width, size)]
     thick = width * factor
     for one, other in pairwise(points):
-        _bar(pen, one, other, thick)
+        # Upright and level bars are rectangles, because Pillow's lines come out a fraction too wide.
+        (left, right), (top, bottom) = sorted((one[0], other[0])), sorted((one[1], other[1]))
+        if left == right:
+            pen.rectangle((left - thick / 2, top, left + thick / 2 - 1, bottom), fill=255)
+        elif top == bottom:
+            pen.rectangle((left, top - thick / 2, right, top + thick / 2 - 1), fill=255)
+        else:
+            pen.line((one, other), fill=255, width=round(thick))
     for x, y in points:
         pen.ellipse((x - thick / 2, y - thick / 2, x + thick / 2 - 1, y + thick / 2 - 1), fill=255)
-
-
-def _bar(pen: ImageDraw.ImageDraw, one: Point, other: Point, thick: float) -> None:
-    """Upright and level bars are rectangles, because Pillow's lines come out a fraction too wide."""
-    (left, right), (top, bottom) = sorted((one[0], other[0])), sorted((one[1], other[1]))
-    if left == right:
-        pen.rectangle((left - thick / 2, top, left + thick / 2 - 1, bottom), fill=255)
-    elif top == bottom:
-        pen.rectangle((left, top - thick / 2, right, top + thick / 2 - 1), fill=255)
-    else:
-        pen.line((one, other), fill=255, width=round(thick))
 
 
 def _points(shape: Shape, width: float, size: int) -> list[Point]:
@@ -161,11 +159,6 @@ def _points(shape: Shape, width: float, size: int) -> list[Point]:
     return [(middle + radius * math.cos(turn), level + radius * math.sin(turn)) for turn in steps]
 
 
-def _width(width: float, size: int) -> float:
-    scaled = width * size / GRID
-    return max(1.0, round(scaled)) if size <= SNAP_LIMIT else scaled
-
-
 def _place(at: float, width: float, size: int) -> float:
     """A stroke's middle, moved so that its edges lie between two pixels."""
     scaled = at * size / GRID
@@ -174,7 +167,7 @@ def _place(at: float, width: float, size: int) -> float:
 
 def svg(state: IconState, *, dark: bool | None = None) -> str:
     """The same description as a scalable picture."""
-    ink = "".join(_path(shape) for shape in SHAPES[state])
+    ink = "".join(f'<path d="{_path(one)}" stroke="#fff" stroke-width="{one.width:g}"/>' for one in SHAPES[state])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {GRID} {GRID}" width="256" height="256">'
         f"<title>Hooktray: {state}</title>"
@@ -185,10 +178,6 @@ def svg(state: IconState, *, dark: bool | None = None) -> str:
 
 
 def _path(shape: Shape) -> str:
-    return f'<path d="{_path_data(shape)}" stroke="#fff" stroke-width="{shape.width:g}"/>'
-
-
-def _path_data(shape: Shape) -> str:
     if isinstance(shape, Stroke):
         return "M" + "L".join(f"{x:g} {y:g}" for x, y in shape.points)
     (x, y), radius = shape.centre, shape.radius

@@ -56,11 +56,8 @@ class ConfirmedClicks:
     def __init__(
         self, trust: ClickTrust, controls: Controls, messages: AlertService, queue: Queue, clock: Clock = time
     ) -> None:
-        self._trust = trust
-        self._controls = controls
-        self._messages = messages
-        self._queue = queue
-        self._clock = clock
+        self._trust, self._controls, self._messages = trust, controls, messages
+        self._queue, self._clock = queue, clock
         self._waiting: dict[int, Callable[[], None]] = {}  # by process: what was clicked last
         self._quiet_until = 0.0
 

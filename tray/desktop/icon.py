@@ -16,8 +16,8 @@ from typing import Protocol
 
 from tray.desktop.artwork import IconState
 from tray.desktop.clicks import IconClicks
-from tray.desktop.headless import HeadlessIcon
 from tray.desktop.linux import query_screen, session_bus
+from tray.desktop.mainloop import HeadlessIcon
 from tray.desktop.menu.items import Item
 from tray.desktop.pystray_icon import PystrayIcon, pystray_icon
 

@@ -80,14 +80,10 @@ def last_event(record: Record, now: float) -> str:
     return say("{agent} {event} {when}", agent=agent, event=clean(record.event, 24), when=when)
 
 
-def session_label(project: str, session: str) -> str:
-    """What a session is called: by its project, else by the beginning of its own name."""
-    return sanitise(project, 30) or sanitise(session, 8)
-
-
 def agent_label(agent: str, project: str, session: str = "") -> str:
     """An agent and where it works."""
-    return " · ".join(part for part in (clean(agent, 20), session_label(project, session)) if part)
+    place = sanitise(project, 30) or sanitise(session, 8)  # the project, else the beginning of the session's own name
+    return f"{clean(agent, 20)} · {place}" if place else clean(agent, 20)
 
 
 def age(at: float, now: float) -> str:

@@ -24,16 +24,8 @@ def main(argv: list[str]) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)
-    _become_subreaper()
-    os.posix_spawnp(argv[0], argv, os.environ)
-    _wait()
-
-
-def _become_subreaper() -> None:
     CDLL(None).prctl(SET_SUBREAPER, 1, 0, 0, 0)
-
-
-def _wait() -> None:
+    os.posix_spawnp(argv[0], argv, os.environ)
     while True:
         try:
             os.wait()

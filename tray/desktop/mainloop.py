@@ -1,4 +1,4 @@
-"""The main thread of an icon that needs no toolkit: it runs what others post, until it is stopped."""
+"""The main thread of an icon that needs no toolkit, and the icon without a screen, which has nothing else."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 
+from tray.desktop.artwork import IconState
+from tray.desktop.menu.items import Item
+
 
 class MainLoop:
-    """Blocks without waking up while there is nothing to do.
+    """Runs what others post, until it is stopped; blocks without waking up while there is nothing to do.
 
     It waits on a socket and not on the queue: a signal that comes between Python's last check of its signals and a
     wait on a lock would go unnoticed, while one that writes to the socket ends any wait.
@@ -53,6 +56,20 @@ class MainLoop:
         if waker is not None:
             with contextlib.suppress(OSError):  # full of bytes that wake it already, or just over
                 waker.send(b"\0")
+
+
+class HeadlessIcon(MainLoop):
+    """The icon without a screen: `reason` is why there is none."""
+
+    name = "headless"
+    visible = False
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
+
+    def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
+        """There is nothing to show it on."""
 
 
 @contextlib.contextmanager

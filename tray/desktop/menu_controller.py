@@ -36,13 +36,8 @@ class MenuController:
         paths: Paths,
         parts: MenuParts,
     ) -> None:
-        self._presenter = presenter
-        self._controls = controls
-        self._catalog = catalog
-        self._copies = copies
-        self._paths = paths
-        self._reviews = paths.reviews
-        self._parts = parts
+        self._presenter, self._controls, self._catalog = presenter, controls, catalog
+        self._copies, self._paths, self._parts = copies, paths, parts
 
     def opened(self) -> None:
         """The menu is about to be shown."""
@@ -131,18 +126,14 @@ class MenuController:
             case actions.ToggleSwitch():
                 self._controls.toggle(CHANNEL)
             case actions.StartAtLogin(on):
-                self._start_at_login(on)
+                self._parts.login.turn(on)  # raises an error unless it was read back
+                done = say("Hooktray starts when you log in")
+                self._inform("", done if on else say("Hooktray no longer starts when you log in"))
+                self._presenter.show()
             case actions.RunDoctor():
                 self._parts.workers.spawn(self._run_doctor)
             case actions.QuitTray():
                 self._parts.tray.quit_by_person()
-
-    def _start_at_login(self, on: bool) -> None:
-        """Said only after it was read back."""
-        self._parts.login.turn(on)
-        done = say("Hooktray starts when you log in") if on else say("Hooktray no longer starts when you log in")
-        self._inform("", done)
-        self._presenter.show()
 
     def _run_doctor(self) -> None:
         """The report takes long, so this has a thread of its own."""
@@ -160,14 +151,14 @@ class MenuController:
             self._inform(state.hook.name, state.problem)
             return
         if not self._open_page(f"confirm/approve?of={hook_id(key)}"):
-            self._parts.opener.open(write_review(state, self._copies, os.environ, self._reviews))
+            self._parts.opener.open(write_review(state, self._copies, os.environ, self._paths.reviews))
 
     def _review_batch(self, digest: str) -> None:
         batch = next((one for one in self._controls.batches if one.digest == digest), None)
         if batch is None:
             raise HooktrayError(say("these hooks changed again"), hint=say("open the menu once more"))
         if not self._open_page(f"confirm/batch?of={digest[:16]}"):
-            self._parts.opener.open(write_batch(batch, (), self._copies, os.environ, self._reviews))
+            self._parts.opener.open(write_batch(batch, (), self._copies, os.environ, self._paths.reviews))
 
     def _open_page(self, place: str) -> bool:
         """Where the user can read and decide in one; False where no page can be had."""
@@ -181,10 +172,9 @@ class MenuController:
         if self._open_page(record_id):
             return
         record = next((one for one in self._presenter.recent if one.id == record_id), None)
-        if record is None:
-            return
-        title = " · ".join(part for part in (record.agent, record.project) if part)
-        self._inform(title, sentence(record))
+        if record is not None:
+            title = " · ".join(part for part in (record.agent, record.project) if part)
+            self._inform(title, sentence(record))
 
     def _inform(self, title: str, text: str) -> None:
         self._parts.messages.inform(title, text)

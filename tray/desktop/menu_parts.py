@@ -10,6 +10,7 @@ import msgspec
 
 from tray.approvals.controls import Refresh
 from tray.desktop.alert_controller import AlertController
+from tray.desktop.autostart import Autostart
 from tray.desktop.menu.state import MenuAgent
 from tray.desktop.opener import Opener
 from tray.desktop.session_focus import SessionFocus
@@ -69,18 +70,9 @@ class MenuConnections(Protocol):
 
 
 class MenuPage(Protocol):
-    """The WebPage. `open` raises HooktrayError where nothing can open a page."""
+    """The WebPage: it opens a decision by its id, or another place. Raises HooktrayError where nothing can."""
 
-    def open(self, decision: str) -> object:
-        """Open the page of the decision with this id, or another place; "" = the decisions."""
-        ...
-
-
-class Login(Protocol):
-    """Start at login; `turn` raises HooktrayError when the entry reads back differently."""
-
-    def is_on(self) -> bool: ...
-    def turn(self, on: bool) -> None: ...
+    def open(self, place: str) -> object: ...
 
 
 class QuittableTray(Protocol):
@@ -105,7 +97,7 @@ class MenuParts(msgspec.Struct, frozen=True, kw_only=True):
     connections: MenuConnections
     journal: Journal
     page: MenuPage
-    login: Login
+    login: Autostart
     opener: Opener
     sources: Refresh
     tray: QuittableTray

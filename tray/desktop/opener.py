@@ -6,6 +6,7 @@ import sys
 import threading
 from pathlib import Path
 
+from tray.desktop import linux, macos, windows
 from tray.execution.process_table import read_entry
 
 
@@ -19,16 +20,10 @@ class Opener:
     def open(self, path: Path) -> None:
         """Return at once; raises HooktrayError where nothing can open a file."""
         if sys.platform == "win32":
-            from tray.desktop import windows
-
             windows.open_file(path)
         elif sys.platform == "darwin":
-            from tray.desktop import macos
-
             macos.open_file(path)
         else:
-            from tray.desktop import linux
-
             self._remember(linux.open_file(path))
 
     def open_text(self, path: Path, text: str) -> None:

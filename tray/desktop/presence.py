@@ -38,6 +38,7 @@ FOCUSED_PIDS: tuple[Callable[[Mapping[str, str]], int | None], ...] = (
     kwin.focused_pid,
 )
 LOGIND = "org.freedesktop.login1"
+MUTTER = "org.gnome.Mutter.IdleMonitor"
 SCREEN_SAVERS = (
     ("org.freedesktop.ScreenSaver", "/ScreenSaver"),
     ("org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"),
@@ -104,19 +105,16 @@ def is_watched(place: Place, idle: float | None, environment: Mapping[str, str])
     """`idle` is the desktop's own; None = it does not say."""
     try:
         if place.tmux and place.tmux_pane:
-            return any(
-                (idle is not None or client.idle < ACTIVE) and _has_keyboard(client, environment)
-                for client in tmux.watchers(place)
-            )
+            for client in tmux.watchers(place):
+                if idle is not None or client.idle < ACTIVE:
+                    # What the desktop reports of its window; if it does not, what its terminal reported to tmux.
+                    outer = has_keyboard(client.place, environment)
+                    if client.is_focused if outer is None else outer:
+                        return True
+            return False
         return idle is not None and bool(has_keyboard(place, environment))
     except FocusError:
         return False
-
-
-def _has_keyboard(client: tmux.Watcher, environment: Mapping[str, str]) -> bool:
-    """What the desktop reports of its window; where that is not known, what its terminal reported to tmux."""
-    outer = has_keyboard(client.place, environment)
-    return client.is_focused if outer is None else outer
 
 
 def has_keyboard(place: Place, environment: Mapping[str, str]) -> bool | None:
@@ -130,26 +128,22 @@ def has_keyboard(place: Place, environment: Mapping[str, str]) -> bool | None:
         pid = focused(environment)
         if pid is not None:
             return _is_ours(place, pid)
-    return _on_x11(place, environment)
+    if sys.platform != "linux":
+        return None
+    from tray.desktop.focus import x11
+
+    shown = x11.focused_window(environment)
+    if shown is None:
+        return None
+    window, pid = shown
+    ours = _is_ours(place, pid)
+    return x11.has_window(replace(place, display=""), window, environment) if ours else ours
 
 
 def _is_ours(place: Place, pid: int) -> bool | None:
     if not any(one.pid == pid for one in place.processes):
         return False
     return True if place.konsole_session or program_name(pid) in WITHOUT_TABS else None
-
-
-def _on_x11(place: Place, environment: Mapping[str, str]) -> bool | None:
-    if sys.platform != "linux":
-        return None
-    from tray.desktop.focus import x11
-
-    found = x11.focused_window(environment)
-    if found is None:
-        return None
-    window, pid = found
-    ours = _is_ours(place, pid)
-    return x11.has_window(replace(place, display=""), window, environment) if ours else ours
 
 
 def idle_seconds(environment: Mapping[str, str], idle_watch: IdleWatch | None = None) -> float | None:
@@ -170,16 +164,12 @@ def _linux_idle(environment: Mapping[str, str], idle_watch: IdleWatch | None) ->
     with contextlib.suppress(FocusError, session_bus.BusCallError):
         yield x11.idle_seconds(environment)
     with contextlib.suppress(FocusError, session_bus.BusCallError):
-        yield _mutter_idle() if environment.get("DBUS_SESSION_BUS_ADDRESS") else None
+        if environment.get("DBUS_SESSION_BUS_ADDRESS"):
+            found = session_bus.call(MUTTER, "/org/gnome/Mutter/IdleMonitor/Core", MUTTER, "GetIdletime")
+            yield session_bus.first(found, int) / 1000
     yield idle_watch.seconds() if idle_watch else None
     with contextlib.suppress(FocusError, session_bus.BusCallError):
         yield _logind_idle(os.getuid())
-
-
-def _mutter_idle() -> float:
-    name = "org.gnome.Mutter.IdleMonitor"
-    found = session_bus.call(name, "/org/gnome/Mutter/IdleMonitor/Core", name, "GetIdletime")
-    return session_bus.first(found, int) / 1000
 
 
 def _logind_idle(user: int) -> float | None:

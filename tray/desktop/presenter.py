@@ -8,8 +8,8 @@ import time
 from collections import deque
 from collections.abc import Iterable
 
-from tray.approvals.batch import ApprovalBatch, button_label
-from tray.approvals.catalog import REMOVED, HookCatalog, HookState
+from tray.approvals.batch import button_label
+from tray.approvals.catalog import REMOVED, HookCatalog
 from tray.approvals.controls import Controls
 from tray.desktop.artwork import IconState
 from tray.desktop.icon import Icon
@@ -31,7 +31,6 @@ from tray.desktop.menu.state import (
 from tray.desktop.menu.status import STATUS_LIMIT, status, tampered, trouble
 from tray.desktop.menu_parts import MenuParts
 from tray.engine.sentence import tool_text
-from tray.engine.user_questions import UserQuestion
 from tray.language import count, say
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
@@ -87,8 +86,8 @@ class Presenter:
 
     def state(self, now: float) -> MenuState:
         switch = self._controls.state
-        parts = self._parts
-        batch = self._controls.batch
+        parts, alerts = self._parts, self._parts.alerts
+        incident = parts.lost_state.incident
         return MenuState(
             now=now,
             enabled=switch.enabled,
@@ -98,21 +97,28 @@ class Presenter:
             dropped_rows=parts.journal.dropped,
             active_agents=sum(at > now - ACTIVE_SECONDS for at in self.last_events.values()),
             running=next(reversed(self._running.values()), ""),
-            failing_hooks=len(parts.doctor.failing_hooks(parts.alerts.failing_hooks)),
+            failing_hooks=len(parts.doctor.failing_hooks(alerts.failing_hooks)),
             unjudged=parts.audit.unseen,
             problem=self._catalog.configuration.problem,
-            incident=self._incident(),
+            incident=incident.headline if incident else parts.connections.problem,  # or why agents get no answer
             recent=tuple(self.recent),
             sessions=parts.sessions.sessions,
-            questions=tuple(map(_question, parts.alerts.open_questions)),
-            approvals=tuple(self._approvals(batch)),
-            batches=tuple(_batches(self._controls.batches)),
+            questions=tuple(self._questions()),
+            approvals=tuple(self._approvals()),
+            batches=tuple(self._batches()),
             requests=tuple(
                 MenuRequest(id=one.id, summary=one.summary, requester=one.requester, is_undo=one.is_undo)
                 for one in self._controls.requests
             ),
             hooks=tuple(self._hooks()),
-            alerts=self._alerts(),
+            alerts=AlertsState(
+                muted_classes=switch.muted_classes,
+                snoozed_until=alerts.snoozed_until,
+                quiet_hours=alerts.quiet_hours,
+                quiet_hours_on=alerts.quiet_hours_on,
+                sound_pack=alerts.sound_pack,
+                deferred=alerts.deferred,
+            ),
             agents=parts.agents.rows(),
             at_login=parts.login.is_on(),
             has_passphrase=self._controls.passphrase.is_set,
@@ -127,22 +133,6 @@ class Presenter:
         if self._resume:
             self._resume.cancel()
 
-    def _incident(self) -> str:
-        """What happened to the state, or else why agents get no answer."""
-        incident = self._parts.lost_state.incident
-        return incident.headline if incident else self._parts.connections.problem
-
-    def _alerts(self) -> AlertsState:
-        alerts = self._parts.alerts
-        return AlertsState(
-            muted_classes=self._controls.state.muted_classes,
-            snoozed_until=alerts.snoozed_until,
-            quiet_hours=alerts.quiet_hours,
-            quiet_hours_on=alerts.quiet_hours_on,
-            sound_pack=alerts.sound_pack,
-            deferred=alerts.deferred,
-        )
-
     def _partial_pauses(self) -> Iterable[PartialPause]:
         """The pauses of some, with the project that people know their sessions by."""
         projects = {(record.agent, record.session): record.project for record in reversed(self.recent)}
@@ -150,6 +140,18 @@ class Presenter:
             if one.agent or one.session:
                 project = projects.get((one.agent, one.session), "")
                 yield PartialPause(until=one.until, agent=one.agent, session=one.session, project=project)
+
+    def _questions(self) -> Iterable[MenuQuestion]:
+        for one in self._parts.alerts.open_questions:
+            event = one.event
+            yield MenuQuestion(
+                id=one.id,
+                agent=event.agent,
+                project=event.project,
+                subject=tool_text(event),
+                session=event.session,
+                is_form=one.form is not None,
+            )
 
     def _hooks(self) -> Iterable[MenuHook]:
         off = self._controls.state.hooks_off
@@ -161,15 +163,32 @@ class Presenter:
                     asks_for=one.asks_for if one.approved else (),
                 )  # fmt: skip
 
-    def _approvals(self, batch: ApprovalBatch) -> Iterable[Approval]:
-        before = {one.key for one in batch.hooks}
-        yield from (_approval(one, one.key in before) for one in self._catalog.states if one.waiting)
+    def _approvals(self) -> Iterable[Approval]:
+        before = {one.key for one in self._controls.batch.hooks}
+        for one in self._catalog.states:
+            if one.waiting:
+                yield Approval(
+                    key=one.key,
+                    name=one.hook.name,
+                    event=one.hook.match.event,
+                    state=one.state,
+                    digest=one.digest,
+                    removed=one.digest == REMOVED,
+                    missing=one.missing,
+                    imported=one.key in before,
+                )
         for setting in self._catalog.settings():
             if setting.waiting:
                 yield Approval(
                     key=setting.key, name=setting.text, event="", state=ApprovalState.PENDING,
                     digest=setting.digest, kind="setting",
                 )  # fmt: skip
+
+    def _batches(self) -> Iterable[MenuBatch]:
+        for one in self._controls.batches:
+            if len(one.hooks) > 1 or not one.source:  # one hook of a source is approved by its own row
+                number, label = len(one.hooks), button_label(one)
+                yield MenuBatch(number=number, digest=one.digest, label=label, source=one.source)
 
     def _watch_pause(self) -> None:
         """A pause ends by itself; then the icon must change, and the relay's guards count again."""
@@ -184,42 +203,13 @@ class Presenter:
             self._resume.start()
 
 
-def _batches(batches: Iterable[ApprovalBatch]) -> Iterable[MenuBatch]:
-    """One hook of a source is approved by its own row."""
-    for one in batches:
-        if len(one.hooks) > 1 or not one.source:
-            yield MenuBatch(number=len(one.hooks), digest=one.digest, label=button_label(one), source=one.source)
-
-
-def _approval(one: HookState, imported: bool) -> Approval:
-    return Approval(
-        key=one.key,
-        name=one.hook.name,
-        event=one.hook.match.event,
-        state=one.state,
-        digest=one.digest,
-        removed=one.digest == REMOVED,
-        missing=one.missing,
-        imported=imported,
-    )
-
-
-def _question(one: UserQuestion) -> MenuQuestion:
-    event = one.event
-    return MenuQuestion(
-        id=one.id,
-        agent=event.agent,
-        project=event.project,
-        subject=tool_text(event),
-        session=event.session,
-        is_form=one.form is not None,
-    )
-
-
 def look(state: MenuState) -> tuple[IconState, str]:
     """The icon and its tooltip."""
     icon_state = _icon_state(state)
-    return icon_state, _tooltip(icon_state, state)
+    parts = ["Hooktray", _state_text(icon_state, state)]
+    if number := waiting_number(state):
+        parts.append(count("{n} agent waits for you", "{n} agents wait for you", number))
+    return icon_state, " · ".join(filter(None, parts))
 
 
 def _icon_state(state: MenuState) -> IconState:
@@ -236,14 +226,6 @@ def _icon_state(state: MenuState) -> IconState:
     if state.approvals or state.requests:
         return IconState.ATTENTION
     return IconState.TROUBLE if state.failing_hooks or state.unjudged else IconState.ON
-
-
-def _tooltip(icon_state: IconState, state: MenuState) -> str:
-    parts = [_state_text(icon_state, state)]
-    number = waiting_number(state)
-    if number:
-        parts.append(count("{n} agent waits for you", "{n} agents wait for you", number))
-    return " · ".join(("Hooktray", *filter(None, parts)))
 
 
 def _state_text(icon_state: IconState, state: MenuState) -> str:

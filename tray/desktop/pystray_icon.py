@@ -8,13 +8,13 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 from tray.desktop import macos, windows
 from tray.desktop.artwork import IconState, draw, on_tile
 from tray.desktop.clicks import IconClicks
-from tray.desktop.headless import HeadlessIcon
-from tray.desktop.mainloop import MainLoop
+from tray.desktop.mainloop import HeadlessIcon, MainLoop
 from tray.desktop.menu.actions import Action, OpenPage
 from tray.desktop.menu.items import Item, ItemKind
 from tray.notify.alert import APP
@@ -23,15 +23,6 @@ from tray.threads import Queue, run_logged
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-
-class MenuIcon(Protocol):
-    """What is private in pystray's icon for Windows."""
-
-    _update_menu: Callable[[], None]
-    _message_handlers: dict[int, Callable[[int, int], object]]
-
-    def _on_notify(self, wparam: int, lparam: int) -> object: ...
 
 
 class IconDisplay(Protocol):
@@ -44,48 +35,27 @@ class IconWindow(Protocol):
     id: int
 
 
-class XorgIcon(Protocol):
-    """What is private in pystray's Xorg icon."""
-
-    _display: IconDisplay
-    _window: IconWindow
-    _thread: threading.Thread
-    _send_message: Callable[..., object]
-
-
-class LibraryIcon(MenuIcon, XorgIcon, Protocol):
-    """What we use of pystray's icons; the private members differ from system to system."""
+class LibraryIcon(Protocol):
+    """What we use of pystray's icons. The private members differ from system to system."""
 
     HAS_MENU: bool
     visible: bool
     icon: Image
     title: str
     menu: object
+    # On Windows.
+    _update_menu: Callable[[], None]
+    _message_handlers: dict[int, Callable[[int, int], object]]
+    # Of the Xorg icon.
+    _display: IconDisplay
+    _window: IconWindow
+    _thread: threading.Thread
+    _send_message: Callable[..., object]
 
     def run(self, setup: Callable[[LibraryIcon], None]) -> None: ...
     def stop(self) -> None: ...
     def notify(self, message: str, title: str) -> None: ...
-
-
-class LibraryIcons(Protocol):
-    HAS_MENU: bool
-
-    def __call__(self, name: str, icon: Image, title: str) -> LibraryIcon: ...
-
-
-class LibraryMenus(Protocol):
-    SEPARATOR: object
-
-    def __call__(self, *items: object) -> object: ...
-
-
-class Pystray(Protocol):
-    """The library, which has no types."""
-
-    Icon: LibraryIcons
-    Menu: LibraryMenus
-
-    def MenuItem(self, text: str, action: object, **options: object) -> object: ...  # noqa: N802
+    def _on_notify(self, wparam: int, lparam: int) -> object: ...
 
 
 TOOLTIP_LIMIT = 127  # UTF-16 units; Windows takes no more
@@ -109,19 +79,19 @@ class PystrayIcon:
     name = "pystray"
 
     def __init__(
-        self, pystray: Pystray, clicks: IconClicks, platform: str = sys.platform, main: Queue = macos
+        self, pystray: ModuleType, clicks: IconClicks, platform: str = sys.platform, main: Queue = macos
     ) -> None:
         """`main` is that of the main thread where pystray owns it."""
         if sys.platform == "win32":
             windows.set_app_id(APP)
-        self._pystray, self._clicks, self._platform = pystray, clicks, platform
-        self._owns_main, self._needs_menu = platform == "darwin", platform == "win32"
+        self._pystray, self._clicks = pystray, clicks
+        self._owns_main, self._is_windows = platform == "darwin", platform == "win32"
         complete = pystray.Icon.HAS_MENU  # its Xorg icon has neither menu nor transparency
         self.reason = "" if complete else NO_MENU
         self._picture = draw if complete else on_tile
         logging.getLogger("pystray._base").addFilter(_is_relevant)
-        self._icon = pystray.Icon("hooktray", self._picture(IconState.ON, PICTURE_SIZE), "Hooktray")
-        if platform == "win32":
+        self._icon: LibraryIcon = pystray.Icon("hooktray", self._picture(IconState.ON, PICTURE_SIZE), "Hooktray")
+        if self._is_windows:
             OpenMenu(self._icon)
         self._connection = None if complete else SeparateConnection(self._icon)
         self._loop, self._calls = MainLoop(), MainLoop()
@@ -191,7 +161,7 @@ class PystrayIcon:
 
     def _appear(self) -> None:
         """Show the icon; on Windows it appears with its menu, because a click would do nothing before."""
-        if not self._needs_menu:
+        if not self._is_windows:
             self._icon.visible = True
             self._stencil()
             self._is_up = True
@@ -199,15 +169,19 @@ class PystrayIcon:
 
     def _make_calls(self) -> None:
         """Before its loop runs, pystray cannot be called."""
-        self._ready.wait(None if self._needs_menu else START_TIMEOUT)
+        self._ready.wait(None if self._is_windows else START_TIMEOUT)
         self._calls.run()
 
     def _show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
         self._icon.icon = self._picture(state, PICTURE_SIZE)
         self._stencil()
         self._icon.title = truncate(tooltip, TOOLTIP_LIMIT)
-        self._icon.menu = self._pystray.Menu(*self._rows(items), *self._on_left_button())
-        if self._needs_menu and not self._is_up:
+        rows = [self._row(item) for item in items]
+        if self._is_windows:
+            # It reports the left button by itself, which does what the default row does; no menu shows that row.
+            rows.append(self._pystray.MenuItem(APP, self._click(OpenPage()), default=True, visible=False))
+        self._icon.menu = self._pystray.Menu(*rows)
+        if self._is_windows and not self._is_up:
             self._icon.visible = True
             self._is_up = True
             for title, text in self._early_balloons:
@@ -224,25 +198,18 @@ class PystrayIcon:
         self._calls.post(partial(self._notify, title, text))
 
     def _notify(self, title: str, text: str) -> None:
-        if self._needs_menu and not self._is_up:
+        if self._is_windows and not self._is_up:
             self._early_balloons.append((title, text))
         else:
             self._icon.notify(text, title)
 
-    def _on_left_button(self) -> list[object]:
-        """Windows reports the left button by itself: it does what the default row does, which no menu shows."""
-        if self._platform != "win32":
-            return []
-        return [self._pystray.MenuItem(APP, self._click(OpenPage()), default=True, visible=False)]
-
-    def _rows(self, items: tuple[Item, ...]) -> list[object]:
-        return [self._row(item) for item in items]
-
     def _row(self, item: Item) -> object:
         if item.kind is ItemKind.SEPARATOR:
             return self._pystray.Menu.SEPARATOR
-        label = item.label.replace("&", "&&") if self._platform == "win32" else item.label
-        action = self._pystray.Menu(*self._rows(item.children)) if item.children else self._click(item.action)
+        label = item.label.replace("&", "&&") if self._is_windows else item.label
+        action: object = self._click(item.action)
+        if item.children:
+            action = self._pystray.Menu(*map(self._row, item.children))
         checked = (lambda _: item.checked) if item.kind is ItemKind.CHECK else None
         return self._pystray.MenuItem(label, action, checked=checked, enabled=item.enabled)
 
@@ -268,7 +235,7 @@ class OpenMenu:
     pystray destroys the old menu at once, in whatever thread: what is still drawn then takes no click.
     """
 
-    def __init__(self, icon: MenuIcon) -> None:
+    def __init__(self, icon: LibraryIcon) -> None:
         self._replace, self._on_notify = icon._update_menu, icon._on_notify
         self._lock = threading.Lock()
         self._depth = 0  # an open menu goes on dispatching messages, so that they nest
@@ -305,7 +272,7 @@ class SeparateConnection:
     one start in six never drew its icon). pystray's loop reads its connection; other threads only send to its window.
     """
 
-    def __init__(self, icon: XorgIcon) -> None:
+    def __init__(self, icon: LibraryIcon) -> None:
         from Xlib import display  # type: ignore[import-untyped]
 
         self._icon = icon

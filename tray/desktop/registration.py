@@ -119,7 +119,9 @@ class Registration:
     async def _keep(self) -> None:
         """Register, and again when the host has lost the icon."""
         for pause in itertools.chain(PAUSES, itertools.repeat(PAUSES[-1])):
-            await self._register()
+            self._registering = asyncio.get_running_loop().create_task(self._register())
+            await asyncio.shield(self._registering)
+            await self._look()
             for seconds in REPEATS:
                 await asyncio.sleep(seconds)
                 if self._bus.connected:
@@ -132,11 +134,6 @@ class Registration:
             await asyncio.sleep(pause)
 
     async def _register(self) -> None:
-        self._registering = asyncio.get_running_loop().create_task(self._send_registration())
-        await asyncio.shield(self._registering)
-        await self._look()
-
-    async def _send_registration(self) -> None:
         try:
             unique = self._bus.unique_name
             await call(self._bus, WATCHER, WATCHER_PATH, WATCHER, "RegisterStatusNotifierItem", "s", unique)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from functools import partial
 from typing import Protocol
+from urllib import parse
 
 from tray.desktop.focus import focus
 from tray.errors import HooktrayError
@@ -19,7 +20,7 @@ from tray.threads import Queue, Workers
 class SessionPages(Protocol):
     """The part of WebPage that is used here. Raises HooktrayError where nothing can open a page."""
 
-    def open(self, *, session: tuple[str, str]) -> object: ...
+    def open(self, place: str) -> object: ...
 
 
 class SessionFocus:
@@ -59,10 +60,14 @@ class SessionFocus:
         result = focus(session.place, session.project)
         if result.raised:
             return result.note
-        name = session.name or session.project or session.session
         hint = ""
         with contextlib.suppress(HooktrayError):  # nothing here can open a page either
-            self.pages.open(session=(session.agent, session.session))
+            self.pages.open(session_place(session.agent, session.session))
             hint = say("its page is opened instead")
-        why = say("Cannot go to {name}: {why}", name=name, why=result.note)
-        raise HooktrayError(why, hint=hint)
+        name = session.name or session.project or session.session
+        raise HooktrayError(say("Cannot go to {name}: {why}", name=name, why=result.note), hint=hint)
+
+
+def session_place(agent: str, session: str) -> str:
+    """Returns the place of a session's page."""
+    return "session?" + parse.urlencode({"agent": agent, "session": session}, quote_via=parse.quote)

@@ -112,27 +112,24 @@ class SniIcon:
         self.main.stop()
 
     async def _start(self) -> bool:
+        """Put the icon onto a new connection; whether a host is there."""
         connecting = MessageBus(bus_address=self._address, auth_timeout=START_TIMEOUT).connect()
         bus = self._bus = wait_when_full(await connecting)
         self._watching = self._loop.create_task(self._watch(bus))
         try:
-            return await self._export(bus)
+            bus.export(ITEM_PATH, self._item)
+            bus.export(MENU_PATH, self._menu)
+            registration = self._registration = Registration(bus, self._item, self)
+            bus.add_message_handler(self._on_message)
+            await registration.start()
+            if self._shown:
+                registration.want()
+            return self._present
         except BaseException:
             if self._bus is bus:
                 self._bus = None
                 bus.disconnect()
             raise
-
-    async def _export(self, bus: MessageBus) -> bool:
-        """Put the icon onto a new connection; whether a host is there."""
-        bus.export(ITEM_PATH, self._item)
-        bus.export(MENU_PATH, self._menu)
-        registration = self._registration = Registration(bus, self._item, self)
-        bus.add_message_handler(self._on_message)
-        await registration.start()
-        if self._shown:
-            registration.want()
-        return self._present
 
     def registration_changed(self, registration: Registration) -> None:
         """Called on the loop when a registration has asked the watcher."""
@@ -175,14 +172,7 @@ class SniIcon:
             await self._unregister()
             log.warning("the D-Bus session is gone, and the icon with it: %s", cause)
 
-    def _reconnect(self) -> None:
-        """Called whenever there is something to show, so that nothing has to wake up by itself."""
-        if not self._lost or self._reconnecting is not None or self._loop.time() < self._next:
-            return
-        self._next = self._loop.time() + RETRY_SECONDS
-        self._reconnecting = self._spawn(self._reconnect_once())
-
-    async def _reconnect_once(self) -> None:
+    async def _reconnect(self) -> None:
         try:
             await self._start()
             self._lost = False
@@ -211,7 +201,10 @@ class SniIcon:
         self._item.update(state, tooltip)
         self._menu.publish(change)
         if self._bus is None:
-            self._reconnect()
+            # Only when there is something to show, so that nothing has to wake up by itself.
+            if self._lost and self._reconnecting is None and self._loop.time() >= self._next:
+                self._next = self._loop.time() + RETRY_SECONDS
+                self._reconnecting = self._spawn(self._reconnect())
         elif not self._shown and self._registration is not None:
             self._registration.want()
         self._shown = True

@@ -82,10 +82,11 @@ class UserManager(msgspec.Struct, frozen=True):
             subprocess.run(
                 [self.program, "--user", *words], check=True, capture_output=True, text=True, timeout=TIMEOUT
             )
-        except subprocess.CalledProcessError as error:
-            raise _failed(line, error.stderr.strip() or f"exit {error.returncode}") from error
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise _failed(line, str(error)) from error
+        except (OSError, subprocess.SubprocessError) as error:
+            why = str(error)
+            if isinstance(error, subprocess.CalledProcessError):
+                why = error.stderr.strip() or f"exit {error.returncode}"
+            raise HooktrayError(say("`{line}` failed: {why}", line=line, why=why[:300])) from error
 
 
 def user_manager(config: Path, path: Path, environment: Mapping[str, str]) -> UserManager | None:
@@ -129,7 +130,3 @@ def _word(word: str) -> str:
 
 def _specifier(text: str) -> str:
     return text.replace("%", "%%")
-
-
-def _failed(line: str, why: str) -> HooktrayError:
-    return HooktrayError(say("`{line}` failed: {why}", line=line, why=why[:300]))

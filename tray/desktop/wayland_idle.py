@@ -83,19 +83,15 @@ class IdleWatch:
                 await connection.ask_for_idle(round(self._step * 1000))
                 self._known_from = self._clock.monotonic() + self._step + 1
                 while True:
-                    target, event, _ = await connection.message()
-                    if target == NOTIFICATION:
-                        self._observe(event)
+                    event = (await connection.message())[:2]
+                    if event == (NOTIFICATION, IDLED):
+                        self._idle_since = self._clock.monotonic() - self._step
+                    elif event == (NOTIFICATION, RESUMED):
+                        self._idle_since, self._known_from = None, self._clock.monotonic()
         except (EOFError, OSError, TimeoutError, ValueError, WaylandError, struct.error) as error:
             log.info("the compositor does not report idle time: %s", error)
         finally:
             self._known_from = self._idle_since = None
-
-    def _observe(self, event: int) -> None:
-        if event == IDLED:
-            self._idle_since = self._clock.monotonic() - self._step
-        elif event == RESUMED:
-            self._idle_since, self._known_from = None, self._clock.monotonic()
 
 
 def reports_idle(environment: Mapping[str, str]) -> bool:

@@ -1,15 +1,21 @@
-"""Which decisions a person wants to see: the same words for the journal's query and for what has just come in."""
+"""The decisions that a page lists: its filter, for the journal and for what comes in, and the stream of new ones."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from tray.model.decision import Record
 from tray.store.journal import KINDS, RowFilter
 from tray.web.templating import VERDICTS
 
 MAX_LENGTH = 200  # characters of one filter
+RECENT_SIZE = 100  # of the newest, for a page that was drawn just before it began to listen
+QUEUE_SIZE = 500  # decisions that a slow listener may lag; what is beyond that it sees when it is loaded again
+MAX_LISTENERS = 32
 
 
 class DecisionFilter(RowFilter, frozen=True, kw_only=True):
@@ -19,9 +25,14 @@ class DecisionFilter(RowFilter, frozen=True, kw_only=True):
     def active(self) -> dict[str, str]:
         """The fields that count, by their names in an address."""
         found = {
-            "agent": self.agent, "project": self.project, "session": self.session, "event": self.event,
-            "verdict": self.label, "hook": self.hook, "text": self.text,
-        }  # fmt: skip
+            "agent": self.agent,
+            "project": self.project,
+            "session": self.session,
+            "event": self.event,
+            "verdict": self.label,
+            "hook": self.hook,
+            "text": self.text,
+        }
         return {name: value for name, value in found.items() if value}
 
     def matches(self, record: Record) -> bool:
@@ -57,3 +68,40 @@ def parse(query: Mapping[str, str]) -> DecisionFilter:
 def _lower(text: str) -> str:
     """As SQLite's LIKE has it: only ASCII letters know their other case."""
     return "".join(char.lower() if char.isascii() else char for char in text)
+
+
+class DecisionStream:
+    """Used on the event loop's thread only. `None` in a listener's queue ends the stream."""
+
+    def __init__(self) -> None:
+        self._recent: deque[Record] = deque(maxlen=RECENT_SIZE)
+        self._queues: set[asyncio.Queue[Record | None]] = set()
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._queues) >= MAX_LISTENERS
+
+    def since(self, id: str) -> list[Record]:
+        """What came after this decision, as far as it is kept, oldest first."""
+        recent = list(self._recent)
+        index = next((index for index, one in enumerate(recent) if one.id == id), -1)
+        return recent[index + 1 :]
+
+    def publish(self, record: Record) -> None:
+        self._recent.append(record)
+        for queue in self._queues:
+            if queue.qsize() < QUEUE_SIZE:
+                queue.put_nowait(record)
+
+    def close(self) -> None:
+        for queue in self._queues:
+            queue.put_nowait(None)
+
+    @contextmanager
+    def subscribe(self) -> Iterator[asyncio.Queue[Record | None]]:
+        queue: asyncio.Queue[Record | None] = asyncio.Queue()
+        self._queues.add(queue)
+        try:
+            yield queue
+        finally:
+            self._queues.discard(queue)

@@ -12,7 +12,6 @@ import tempfile
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib import parse
 
 from tray.errors import HooktrayError
 from tray.language import say
@@ -29,9 +28,6 @@ LINK_LIFETIME = 60.0  # seconds between the click in the menu and the browser's 
 REMOTE_LIFETIME = 600.0  # seconds to set up a tunnel, copy the file and open it
 NOTE_LIFETIME = 600.0  # seconds that the note stays that replaces an unused link
 PREFIX = "open-"
-CONFIRM_PLACE = "confirm/"  # with what follows it is a place, too
-PLACES = {"passphrase": "confirm/passphrase"}  # that the menu opens, and that are no decision
-QUESTION = "questions/"  # with its id: the place of an open question
 LINK_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url={link}"><title>Hooktray</title>
 <p><a href="{link}">Open Hooktray</a></p></html>
@@ -41,36 +37,33 @@ LINK_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="
 class WebPage:
     """Cheap until opened: neither the server nor its libraries are loaded before."""
 
-    def __init__(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        parts: PageParts,
-        folder: Path,
-        address: PageAddress,
-    ) -> None:
-        self._loop = loop
-        self._parts = parts
-        self._folder = folder
+    def __init__(self, loop: asyncio.AbstractEventLoop, parts: PageParts, folder: Path, address: PageAddress) -> None:
+        self._loop, self._parts, self._folder = loop, parts, folder
         self.address = address
         self._lock = threading.Lock()
         self.server: WebServer | None = None  # set while the page is open
         self._remove_links()
 
-    def open(self, decision: str = "", session: tuple[str, str] | None = None) -> Path:
-        """The decisions, one of them, a place, or a session by its agent and id. From any thread but the loop's.
+    def open(self, place: str = "") -> Path:
+        """Open the decision with this id, or another place of the page; "" = the decisions.
 
-        Returns the file that leads there, for a desktop that did not do what it was asked for. Raises HooktrayError
-        where nothing can open a file.
+        Call it from any thread but the loop's. Returns the file that leads there, for a desktop that did not do what
+        it was asked for. Raises HooktrayError where nothing can open a file.
         """
         with self._lock:
-            target = PLACES.get(decision, f"decisions/{decision}" if decision else "")
-            if decision.startswith((CONFIRM_PLACE, QUESTION)):
-                target = decision
-            if session:
-                query = {"agent": session[0], "session": session[1]}
-                target = f"session?{parse.urlencode(query, quote_via=parse.quote)}"
+            is_decision = place and not set("/?") & set(place)
+            target = f"decisions/{place}" if is_decision else place
             path = self._write(self.server or self._start(), target, LINK_LIFETIME)
-            self._show(path)
+            try:
+                self._parts.opener.open(path)
+            except HooktrayError as error:
+                _remove(path)
+                raise HooktrayError(
+                    say("nothing here can open a browser"),
+                    hint=say(
+                        "install a browser and xdg-utils; the tray's menu and the command line work without the page"
+                    ),
+                ) from error
         return path
 
     def write_link(self) -> tuple[Path, int]:
@@ -91,18 +84,6 @@ class WebPage:
                     asyncio.run_coroutine_threadsafe(self.server.close(), self._loop).result(5)
             self.server, self.address.port = None, 0
             self._remove_links()
-
-    def _show(self, path: Path) -> None:
-        try:
-            self._parts.opener.open(path)
-        except HooktrayError as error:
-            _remove(path)
-            raise HooktrayError(
-                say("nothing here can open a browser"),
-                hint=say(
-                    "install a browser and xdg-utils; the tray's menu and the command line work without the page"
-                ),
-            ) from error
 
     def _start(self) -> WebServer:
         from tray.web.server import WebServer

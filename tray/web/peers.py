@@ -29,7 +29,8 @@ class TcpPeer(msgspec.Struct, frozen=True):
 
     def processes(self) -> tuple[int, ...]:
         """The processes that hold it; empty when the system does not show them."""
-        return tuple(_holders(f"socket:[{self.inode}]"))
+        numbers = (name for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208 - many names, and only names
+        return tuple(int(number) for number in numbers if f"socket:[{self.inode}]" in _links(f"/proc/{number}/fd"))
 
 
 def is_supported() -> bool:
@@ -51,12 +52,6 @@ def _table_address(address: SocketAddress) -> str:
     """127.0.0.1:80 as the kernel's table has it: the address in the machine's own byte order."""
     number = int.from_bytes(socket.inet_aton(address[0]), sys.byteorder)
     return f"{number:08X}:{address[1]:04X}"
-
-
-def _holders(link: str) -> Iterator[int]:
-    for process in os.listdir("/proc"):  # noqa: PTH208 - many names, and only names
-        if process.isdigit() and link in _links(f"/proc/{process}/fd"):
-            yield int(process)
 
 
 def _links(folder: str) -> Iterator[str]:

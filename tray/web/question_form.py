@@ -44,16 +44,16 @@ class QuestionPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fields(form: Form) -> tuple[QuestionFields, ...]:
-    return tuple(_fields(number, one) for number, one in enumerate(form.questions))
-
-
-def _fields(number: int, one: FormQuestion) -> QuestionFields:
-    name = f"q{number}"
-    choices = tuple(
-        OptionField(name=f"{name}.{index}" if one.multiple else name, value=str(index), option=option)
-        for index, option in enumerate(one.options)
-    )
-    return QuestionFields(question=one, name=name, choices=choices, own=f"own{number}" if one.takes_own_words else "")
+    found = []
+    for number, one in enumerate(form.questions):
+        name = f"q{number}"
+        choices = tuple(
+            OptionField(name=f"{name}.{index}" if one.multiple else name, value=str(index), option=option)
+            for index, option in enumerate(one.options)
+        )
+        own = f"own{number}" if one.takes_own_words else ""
+        found.append(QuestionFields(question=one, name=name, choices=choices, own=own))
+    return tuple(found)
 
 
 def answers(form: Form, sent: Mapping[str, str]) -> Answers:

@@ -86,10 +86,10 @@ class RefusalCause(Enum):
 
 def click_refusal(found: ClickRejection) -> Refusal:
     """Returns the refusal of a click, if the passphrase cannot make it count or none is set."""
-    remedies = [found.objection.remedy]
+    remedy = found.objection.remedy
     if found.proof is Proof.PASSPHRASE:
-        remedies.append(say(SET_PASSPHRASE))
-    return Refusal(CLICK_STATUS, found.objection.title, " ".join(remedies), detail=found.detail)
+        remedy = f"{remedy} {say(SET_PASSPHRASE)}"
+    return Refusal(CLICK_STATUS, found.objection.title, remedy, detail=found.detail)
 
 
 class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,7 +126,10 @@ def refusal(head: RequestHead, authority: str, cookie: str, token: str) -> Refus
         return found
     if head.path == ENTER_PATH or head.path.startswith(STATIC_PATH):
         return None
-    return None if _signed_in(head, cookie, token) else RefusalCause.NOT_SIGNED_IN
+    pairs = (part.strip().partition("=") for value in head.values("cookie") for part in value.split(";"))
+    if any(name == cookie and hmac.compare_digest(value.encode(), token.encode()) for name, _, value in pairs):
+        return None
+    return RefusalCause.NOT_SIGNED_IN
 
 
 def _is_same_origin(head: RequestHead, origin: str) -> bool:
@@ -151,11 +154,6 @@ def _body_problem(head: RequestHead) -> RefusalCause | None:
     if head.method == "POST" and head.value("content-type") != (JSON_TYPE if head.path == ENTER_PATH else FORM_TYPE):
         return RefusalCause.CONTENT_TYPE
     return None
-
-
-def _signed_in(head: RequestHead, cookie: str, token: str) -> bool:
-    pairs = (part.strip().partition("=") for value in head.values("cookie") for part in value.split(";"))
-    return any(name == cookie and hmac.compare_digest(value.encode(), token.encode()) for name, _, value in pairs)
 
 
 class OneTimeTokens(Generic[T]):

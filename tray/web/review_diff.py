@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
 
 import msgspec
 
 from tray.approvals.catalog import REMOVED, HookState
+from tray.approvals.definition import definition_rows
 from tray.approvals.review import definition_rows
-from tray.store.copies import Copies, DamagedError, Manifest
+from tray.store.copies import Copies, DamagedError
 
 CONTEXT = 3  # lines around a change
 
@@ -34,19 +34,17 @@ def review_diff(one: HookState, copies: Copies) -> tuple[FileDiff, ...]:
         before, now = copies.check(one.approved), copies.check(one.digest)
     except DamagedError as damage:
         return (FileDiff("the approved copy", (DiffLine("@", damage.message),)),)
-    return tuple(change for change in _changes(one, before, now, copies) if change.lines)
-
-
-def _changes(one: HookState, before: Manifest, now: Manifest, copies: Copies) -> Iterator[FileDiff]:
-    yield FileDiff("definition", _lines(definition_rows(before.definition), definition_rows(now.definition)))
+    changes = [FileDiff("definition", _lines(definition_rows(before.definition), definition_rows(now.definition)))]
     for path in sorted({*before.files, *now.files}):
         if before.files.get(path) != now.files.get(path):
             old = _text(copies, one.approved, path) if path in before.files else []
             new = _text(copies, one.digest, path) if path in now.files else []
-            yield FileDiff(path, _lines(old, new) or (DiffLine("@", "only bytes that are no text changed"),))
+            lines = _lines(old, new) or (DiffLine("@", "only bytes that are no text changed"),)
+            changes.append(FileDiff(path, lines))
     if before.pinned != now.pinned:
         programs = (sorted(f"{path} {sum}" for path, sum in each.pinned.items()) for each in (before, now))
-        yield FileDiff("programs", _lines(*programs))
+        changes.append(FileDiff("programs", _lines(*programs)))
+    return tuple(change for change in changes if change.lines)
 
 
 def _lines(before: list[str], now: list[str]) -> tuple[DiffLine, ...]:

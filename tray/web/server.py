@@ -22,9 +22,9 @@ from tray.approvals.review import hook_id
 from tray.approvals.user_action import UserAction, perform
 from tray.errors import HooktrayError
 from tray.model.decision import Record
-from tray.web import filters, peers, request_checks
+from tray.web import peers, request_checks
 from tray.web.actions import CHANNEL, IMMEDIATE, PASSPHRASES, SWITCH, TRIED, VARIABLES, PageActions
-from tray.web.live import DecisionStream
+from tray.web.filters import MAX_LENGTH, DecisionFilter, DecisionStream, parse
 from tray.web.parts import PageParts
 from tray.web.request_checks import (
     CLICK_STATUS,
@@ -164,7 +164,8 @@ class WebServer:
             head = RequestHead(method=request.method, target=request.raw_path, headers=names)
             if cause := request_checks.refusal(head, self._authority, self._cookie, self._token):
                 return self._refuse(cause)
-            peer = await self._in_thread(self._peer, request)
+            ends = request.transport and [request.transport.get_extra_info(end) for end in ("peername", "sockname")]
+            peer = await self._in_thread(peers.find, *ends) if ends and peers.is_supported() else None
             if peer and not peer.is_ours:
                 return self._refuse(RefusalCause.OTHER_USER)
             return await self._route(request, CheckedRequest(head=head, peer=peer))
@@ -175,10 +176,6 @@ class WebServer:
         except Exception:  # the connection: whatever went wrong, the tray goes on
             log.exception("the page could not answer")
             return self._refuse(RefusalCause.INTERNAL_ERROR)
-
-    def _peer(self, request: web.BaseRequest) -> peers.TcpPeer | None:
-        ends = request.transport and [request.transport.get_extra_info(end) for end in ("peername", "sockname")]
-        return peers.find(*ends) if ends and peers.is_supported() else None
 
     async def _route(self, request: web.BaseRequest, checked: CheckedRequest) -> web.StreamResponse:
         path = checked.head.path
@@ -191,12 +188,9 @@ class WebServer:
             return self._static(path.removeprefix(request_checks.STATIC_PATH))
         if path == "/live":
             return await self._live(request)
-        return await self._show(path, request.query)
-
-    async def _show(self, path: str, query: Mapping[str, str]) -> web.Response:
         for pattern, view in PAGES:
             if found := pattern.fullmatch(path):
-                html = await self._in_thread(view, self._views, query, "".join(found.groups()))
+                html = await self._in_thread(view, self._views, request.query, "".join(found.groups()))
                 return self._page(html) if html is not None else self._refuse(RefusalCause.NOT_FOUND)
         return self._refuse(RefusalCause.NOT_FOUND)
 
@@ -311,8 +305,8 @@ class WebServer:
         """Decisions as they come, each as the row that the list would show."""
         if self._stream.is_full:
             return self._refuse(RefusalCause.TOO_MANY_PAGES)
-        wanted = filters.parse(request.query)
-        after = request.headers.get("Last-Event-ID", request.query.get("after", ""))[: filters.MAX_LENGTH]
+        wanted = parse(request.query)
+        after = request.headers.get("Last-Event-ID", request.query.get("after", ""))[:MAX_LENGTH]
         answer = web.StreamResponse(headers={**headers(), "Content-Type": "text/event-stream"})
         with self._stream.subscribe() as queue:
             await answer.prepare(request)
@@ -328,7 +322,7 @@ class WebServer:
         self,
         queue: asyncio.Queue[Record | None],
         answer: web.StreamResponse,
-        wanted: filters.DecisionFilter,
+        wanted: DecisionFilter,
         sent_before: Collection[str],
     ) -> None:
         """Each new decision; and the page's header, when what it shows has changed."""

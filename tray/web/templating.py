@@ -117,19 +117,9 @@ def _templates(language: str) -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters |= {
-        "clock": clock,
-        "day": day,
-        "duration": duration,
-        "line": first_line,
-        "pretty": pretty,
-        "sentence": sentence,
-        "iso_time": iso_time,
-        "happened": record_sentence,
-        "outcome_label": outcome_label,
-        "outcome_text": outcome_text,
-        "reason_line": reason_line,
-    }
+    filters = (clock, day, duration, pretty, sentence, iso_time, outcome_label, outcome_text, reason_line)
+    environment.filters |= {one.__name__: one for one in filters}
+    environment.filters |= {"line": first_line, "happened": record_sentence}
     environment.globals |= {
         "_": _sentence,
         "alerts": {key: say(text) for key, text in ALERTS.items()},

@@ -19,12 +19,12 @@ from tray.engine.sentence import sentence
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.model.decision import Record
-from tray.model.hook import Command, Failure, Hook, Http, Rule
+from tray.model.hook import Command, Failure, Http, Rule
 from tray.model.session import STATE_WORDS
 from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS, Statistics
 from tray.web import charts, filters
 from tray.web.actions import PageActions, possible_actions
-from tray.web.parts import AgentConnection, PageParts, PageSetting
+from tray.web.parts import PageParts, PageSetting
 from tray.web.request_checks import Refusal
 from tray.web.review_diff import review_diff
 from tray.web.templating import VERDICTS, templates
@@ -72,17 +72,17 @@ class PageViews:
     def decisions(self, query: Query, target: str = "") -> str:
         wanted = filters.parse(query)
         before = query.get("before", "")[: filters.MAX_LENGTH]
-        rows = self._recent(wanted, before=before, limit=PAGE_SIZE + 1)
-        older = urlencode({**wanted.active, "before": rows[PAGE_SIZE - 1].id}) if len(rows) > PAGE_SIZE else ""
+        rows, older = self._before(wanted, before)
         return self._page(
-            "decisions", say("Decisions"), rows=rows[:PAGE_SIZE], filter=wanted, older=older,
+            "decisions", say("Decisions"), rows=rows, filter=wanted, older=older,
             newest=urlencode(wanted.active), before=before, agents=self._agents(),
             verdicts=VERDICTS, live="" if before else urlencode(wanted.active),
         )  # fmt: skip
 
     def rows(self, wanted: filters.DecisionFilter, after: str) -> list[Record]:
         """What came in since the decision `after`, oldest first."""
-        return self._recent(wanted, after=after, limit=PAGE_SIZE)[::-1] if after else []
+        found = self._journal.recent(PAGE_SIZE, replace(wanted, after=after), brief=True) if after else []
+        return found[::-1]
 
     def row(self, record: Record) -> str:
         """One decision as a piece of the list, on one line."""
@@ -98,7 +98,8 @@ class PageViews:
         if record is None:
             return None
         if not self._replay_lock.acquire(blocking=False):
-            return self._decision(record, error=_busy())
+            hint = say("its hooks have their time limits; try again after them")
+            return self._decision(record, error=HooktrayError(say("another replay is still running"), hint=hint))
         try:
             return self._decision(record, comparison=self._parts.replayer.compare(record))
         except HooktrayError as error:
@@ -115,11 +116,10 @@ class PageViews:
         )  # fmt: skip
 
     def sessions(self, query: Query, target: str = "") -> str:
-        found = self._statistics.sessions(MAX_SESSIONS)
         return self._page(
             "sessions",
             say("Sessions"),
-            sessions=found,
+            sessions=self._statistics.sessions(MAX_SESSIONS),
             board=self._parts.board.sessions,
             states={state: say(word) for state, word in STATE_WORDS.items()},
             forms={(one.event.agent, one.event.session): one.id for one in self._parts.questions.open if one.form},
@@ -133,11 +133,10 @@ class PageViews:
         wanted = filters.DecisionFilter(
             agent=query.get("agent", ""), session=query.get("session", "")[: filters.MAX_LENGTH]
         )
-        rows = self._recent(wanted, before=query.get("before", "")[: filters.MAX_LENGTH], limit=PAGE_SIZE + 1)
+        rows, older = self._before(wanted, query.get("before", "")[: filters.MAX_LENGTH])
         if not wanted.session or not rows:
             return None
-        older = urlencode({**wanted.active, "before": rows[PAGE_SIZE - 1].id}) if len(rows) > PAGE_SIZE else ""
-        return self._page("session", say("Session"), filter=wanted, rows=rows[:PAGE_SIZE], older=older)
+        return self._page("session", say("Session"), filter=wanted, rows=rows, older=older)
 
     def hooks(self, query: Query, target: str = "") -> str:
         self._parts.menu.refresh()
@@ -190,11 +189,13 @@ class PageViews:
         active = self._statistics.agent_activity(self._agents(), time.time() - DAY)
         silent = [agent for agent in AGENTS if agent not in {one.agent for one in active}]
         connections = self._parts.menu.connections()
-        changed = [
-            (_change_title(agent, one), one.changed, _entry_actions(self._parts.menu.settings(), agent))
-            for agent, one in connections.items()
-            if one.changed
-        ]
+        changed = []
+        for agent, one in connections.items():
+            if one.changed:
+                title = say("{agent} no longer asks Hooktray as before", agent=AGENTS[agent].name)
+                if one.is_wanted:
+                    title = say("A hook needs more events of {agent}", agent=AGENTS[agent].name)
+                changed.append((title, one.changed, _entry_actions(self._parts.menu.settings(), agent)))
         last = {one.agent: self._journal.get(one.decision) for one in active}
         return self._page(
             "agents", say("Agents"), active_agents=active, last=last, silent_agents=silent, unsupported=UNSUPPORTED,
@@ -203,10 +204,9 @@ class PageViews:
         )  # fmt: skip
 
     def switch(self, query: Query, target: str = "") -> str:
-        done = _done_message(query)
         return self._page(
-            "switch", say("Switch and settings"), done=done, page_settings=self._parts.menu.settings(),
-            has_passphrase=self._controls.passphrase.is_set,
+            "switch", say("Switch and settings"), done=_done_message(query),
+            page_settings=self._parts.menu.settings(), has_passphrase=self._controls.passphrase.is_set,
         )  # fmt: skip
 
     def enter(self, query: Query, target: str = "") -> str:
@@ -228,10 +228,11 @@ class PageViews:
         """Those that are known, then those of which only the journal knows: their packages are gone."""
         return tuple(dict.fromkeys((*AGENTS, *UNSUPPORTED, UNKNOWN, *self._statistics.agent_names())))
 
-    def _recent(
-        self, wanted: filters.DecisionFilter, *, limit: int, before: str = "", after: str = ""
-    ) -> list[Record]:
-        return self._journal.recent(limit, replace(wanted, before=before, after=after), brief=True)
+    def _before(self, wanted: filters.DecisionFilter, before: str) -> tuple[list[Record], str]:
+        """The decisions of one page, before this id if there is one, and the query of the page of older ones."""
+        rows = self._journal.recent(PAGE_SIZE + 1, replace(wanted, before=before), brief=True)
+        older = urlencode({**wanted.active, "before": rows[PAGE_SIZE - 1].id}) if len(rows) > PAGE_SIZE else ""
+        return rows[:PAGE_SIZE], older
 
     def header(self) -> str:
         """What the header of every page shows: whether hooks run, and how many approvals wait."""
@@ -255,6 +256,7 @@ class PageViews:
 
     def _hook(self, one: HookState, durations: charts.HookDurations | None) -> dict[str, object]:
         hook = one.hook
+        tool = f"tool {hook.match.tool}" if hook.match.tool else ""
         return {
             "id": hook_id(one.key),
             "name": hook.name,
@@ -271,7 +273,7 @@ class PageViews:
             "actions": possible_actions(one, self._controls.state.hooks_off),
             "off": one.key in self._controls.state.hooks_off,
             "waiting": one.waiting,
-            "match": _match_text(hook),
+            "match": ", ".join(filter(None, (tool, hook.match.pattern))),  # besides agent and event
             "removed": one.digest == REMOVED,
             "granted": one.granted,
             "asks_for": one.asks_for,
@@ -279,12 +281,6 @@ class PageViews:
             "digest": "" if one.digest == REMOVED else one.digest,
             "approved": one.approved,
         }
-
-
-def _match_text(hook: Hook) -> str:
-    """What else must fit, besides agent and event."""
-    tool = f"tool {hook.match.tool}" if hook.match.tool else ""
-    return ", ".join(filter(None, (tool, hook.match.pattern)))
 
 
 def outcome_pairs(comparison: ReplayComparison) -> list[tuple[str, tuple[OutcomeRow | None, OutcomeRow | None]]]:
@@ -301,19 +297,8 @@ def _done_message(query: Query) -> str:
     return say(DONE_MESSAGES[query["done"]]) if query.get("done") in DONE_MESSAGES else ""
 
 
-def _busy() -> HooktrayError:
-    hint = say("its hooks have their time limits; try again after them")
-    return HooktrayError(say("another replay is still running"), hint=hint)
-
-
 def _entry_actions(settings: Iterable[PageSetting], agent: str) -> tuple[PageSetting, ...]:
     """The menu's rows that put an agent's entries back, or leave them."""
     rows = tuple(row for one in settings for row in (one, *_entry_actions(one.settings, agent)))
     starts = tuple(f"{AGENT_ROWS}/{agent}/{word}" for word in ("put_back", "leave"))
     return tuple(row for row in rows if row.id.startswith(starts))
-
-
-def _change_title(agent: str, one: AgentConnection) -> str:
-    if one.is_wanted:
-        return say("A hook needs more events of {agent}", agent=AGENTS[agent].name)
-    return say("{agent} no longer asks Hooktray as before", agent=AGENTS[agent].name)

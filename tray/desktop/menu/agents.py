@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tray.desktop.labels import age, clean, id_part
 from tray.desktop.menu.actions import (
@@ -43,7 +43,10 @@ def connect_rows(state: MenuState) -> Items:
     found = _offered(state)
     if len(found) == 1:
         return tuple(_question(found[0], child_id("offer", found[0].agent)))
-    each = [submenu(key, _connect_text(one), tuple(_question(one, key))) for one, key in _keyed(found)]
+    each = []
+    for one in found:
+        key = child_id("offer", one.agent)
+        each.append(submenu(key, _connect_text(one), tuple(_question(one, key))))
     return tuple(deduplicate((*_connect_all(state, "offer"), *each))) if found else ()
 
 
@@ -58,22 +61,16 @@ def _offered(state: MenuState) -> list[MenuAgent]:
     return list({id_part(one.agent): one for one in found}.values())
 
 
-def _keyed(agents: Iterable[MenuAgent]) -> Iterator[tuple[MenuAgent, str]]:
-    return ((one, child_id("offer", one.agent)) for one in agents)
-
-
 def _connect_all(state: MenuState, key: str) -> Items:
     """Several agents are connected by one click, below what it writes for each."""
     found = _offered(state)
     digests = tuple(one.connect.digest for one in found if one.connect)
     if len(digests) < 2:
         return ()
-    lines = (
-        row
-        for one in found
-        if one.connect
-        for row in _sentence(f"{key}/summary/{id_part(one.agent)}", f"{one.name}: {one.connect.summary}")
-    )
+    lines: list[Item] = []
+    for one in found:
+        if one.connect:
+            lines += _sentence(f"{key}/summary/{id_part(one.agent)}", f"{one.name}: {one.connect.summary}")
     text = count("Connect this agent", "Connect all {n} agents", len(digests))
     every = f"{key}/connect_all/{id_part(''.join(each[:DIGEST_SHOWN] for each in digests))}"
     return (*lines, click(every, text, ConnectAll(digests)))

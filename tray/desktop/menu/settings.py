@@ -20,7 +20,7 @@ def settings(state: MenuState) -> Item:
         *((_hooks(state),) if state.hooks else ()),
         *_variables(state),
         click("settings/configuration", say("Open configuration"), OpenConfiguration()),
-        click("settings/passphrase", passphrase, OpenPage("passphrase")),  # where it can be typed
+        click("settings/passphrase", passphrase, OpenPage("confirm/passphrase")),  # where it can be typed
         *((agents(state),) if state.agents else ()),
         click("settings/doctor", say("Doctor"), RunDoctor()),
     )

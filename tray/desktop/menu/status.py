@@ -40,7 +40,7 @@ def status(state: MenuState) -> Item:
     if one is not None:
         text = say("A hook needs more events of {agent}", agent=clean(one.name, 30))
         return submenu("wanted", text, rows)
-    text = clean(_text(state), STATUS_LIMIT, "Hooktray")
+    text = clean(sanitise(state.running, STATUS_LIMIT) or _default_text(state), STATUS_LIMIT, "Hooktray")
     return click("status", text, ShowAgents()) if _silent(state) and not state.running else label("status", text)
 
 
@@ -90,10 +90,6 @@ def tampered(state: MenuState) -> str:
     """Which agents no longer ask Hooktray as before; "" when all do, or the user left them so."""
     names = ", ".join(one.name for one in state.agents if one.changed and not one.is_wanted)
     return say("{agent} no longer asks Hooktray as before", agent=clean(names, 30)) if names else ""
-
-
-def _text(state: MenuState) -> str:
-    return sanitise(state.running, STATUS_LIMIT) or _default_text(state)
 
 
 def _default_text(state: MenuState) -> str:
