@@ -17,7 +17,7 @@ from house import PRE_TOOL_USE, House
 
 import tray
 from tray.agents.registry import BUILT_IN
-from tray.engine.guard_summary import guards as installed_guards
+from tray.engine.guards_in_force import guards as installed_guards
 from tray.engine.stores import open_stores
 from tray.execution.isolation import base_interpreter, package_folders
 from tray.installation import installed_relay

@@ -13,7 +13,7 @@ import pytest
 from desk import wait
 from house import PRE_TOOL_USE, House
 
-from tray.engine.guard_summary import guards
+from tray.engine.guards_in_force import guards
 from tray.engine.ports import Execution
 from tray.model.decision import Answer, Verdict
 from tray.model.event import RelayRequest

@@ -18,7 +18,7 @@ import json, os, subprocess, sys, time
 from pathlib import Path
 from tray.execution.background import BackgroundProcesses, become_subreaper
 from tray.execution.command import Job, run
-from tray.execution.hook_runs import HookPlace, HookRuns
+from tray.execution.hook_runs import Descent, HookPlace, HookRuns
 from tray.execution.process import HookTurn
 from tray.execution.process_posix import PosixTree
 
@@ -62,12 +62,12 @@ def test_it_is_known_between_the_end_of_the_hook_and_the_registration_of_its_tre
         f"""
 class Slow(BackgroundProcesses):
     def add(self, tree, deadline):
-        before.append(runs.find([left()], is_below_one_shot=False, background=self))
+        before.append(runs.find(Descent((left(),), is_below_one_shot=False), self))
         super().add(tree, deadline)
 
 before, runs, background = [], HookRuns(folder, publish=False), Slow()
 hook({UNTIL_LEFT!r}, runs, background)
-before.append(runs.find([left()], is_below_one_shot=False, background=background))
+before.append(runs.find(Descent((left(),), is_below_one_shot=False), background))
 background.close()
 print(json.dumps([[sorted(place.above), place.depth] for place in before]))
 """,
@@ -86,7 +86,7 @@ runs, background = HookRuns(folder, publish=False), BackgroundProcesses()
 hook({UNTIL_LEFT!r}, runs, background)
 for _ in range(8):
     hook("exit 0", runs, background)
-place = runs.find([left()], is_below_one_shot=False, background=background)
+place = runs.find(Descent((left(),), is_below_one_shot=False), background)
 background.close()
 print(json.dumps([sorted(place.above), place.depth]))
 """,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from house import House
 
-from tray.engine.guard_summary import guards
+from tray.engine.guards_in_force import guards
 from tray.installation import installed_relay
 from tray.model.decision import Record, Verdict
 from tray.sessions import unjudged_calls

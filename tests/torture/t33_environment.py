@@ -31,7 +31,7 @@ from tray import relay_program
 from tray.doctor import relay_problems
 from tray.installation import installed_relay
 from tray.engine.stores import open_stores
-from tray.engine.guard_summary import guards
+from tray.engine.guards_in_force import guards
 from tray.paths import locate
 if sys.argv[2] == "portable":
     relay_program.files = relay_program.portable_files

@@ -23,7 +23,7 @@ from house import PRE_TOOL_USE, House
 from torture.frame import Tally
 from torture.t36_failed_guards import LENIENT, WANTED, verdict
 from torture.trays import LONG, RELAYS, Asked, Tray
-from tray.engine.guard_summary import guards
+from tray.engine.guards_in_force import guards
 from tray.installation import installed_relay
 
 TITLE = "databases that cannot be read, and a tray without resources"

@@ -18,7 +18,7 @@ from tray.approvals.catalog import HookCatalog
 from tray.desktop.autostart import service_manager
 from tray.doctor.agent_sites import connected_agents
 from tray.engine import guards_in_force
-from tray.engine.catalogs import ConfirmedSettings, journal_limits
+from tray.engine.catalogs import ConfirmedSettings
 from tray.engine.own_answers import SlashCommands
 from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineOptions
@@ -87,7 +87,8 @@ class TrayCore:
 
     @property
     def journal_limits(self) -> RetentionLimits:
-        return journal_limits(self.catalog)
+        limits = self.catalog.settings_in_force.journal
+        return RetentionLimits(days=limits.days, rows=limits.rows, megabytes=limits.megabytes)
 
     def journal_problem(self, text: str) -> None:
         log.warning("journal: %s", text)

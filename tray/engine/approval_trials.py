@@ -59,10 +59,6 @@ REMEMBERED = 64  # results of trials
 log = logging.getLogger(__name__)
 
 
-class TrialCancelledError(Exception):
-    """The tray ended before the hook had."""
-
-
 class TrialFailure(msgspec.Struct, frozen=True, kw_only=True):
     """What went wrong with a trial, and what to do about it."""
 
@@ -188,10 +184,9 @@ def run_trial(paths: Paths, stores: Stores, one: ApprovedHook, stop_signal: Hang
             command = f"hooktray test EVENT --hook {shlex.quote(one.hook.name)} --payload FILE"
             lines = (say("It was not tried: no test event meets its matchers"), say(TRY_YOURS, command=command))
             return TrialResult(state=TrialState.UNMATCHED, text="\n  ".join(lines))
-        try:
-            result = _outcome(stores, one, replace(event, id=os.urandom(16).hex()), stop_signal)
-        except TrialCancelledError:
-            return NOT_TRIED
+        result = _outcome(stores, one, replace(event, id=os.urandom(16).hex()), stop_signal)
+    if result is NOT_TRIED:
+        return NOT_TRIED
     failure = result.failure
     try:
         cause, remedy = (failure.cause, failure.remedy) if failure else ("", "")
@@ -214,7 +209,7 @@ def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangu
     except HooktrayError as error:
         return _failed(one.hook, error.message, error.hint)
     if tried.outcome.cause == CANCELLED:
-        raise TrialCancelledError
+        return NOT_TRIED
     decision = replace(tried.decision, adjustments=(*tried.decision.adjustments, REMARK))
     ms = (time.monotonic() - started) * 1000
     stores.journal.append(make_record(event, decision, tried.answer, at=at, ms=ms, offline=False), commit=False)
@@ -227,8 +222,7 @@ def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangu
         text = "\n  ".join(filter(None, (text, trial.advice(tried, one.hook))))
         return TrialResult(state=TrialState.PASSED, text=text)
     stderr = stores.copies.with_originals(one.digest, tried.outcome.stderr)
-    remedy = _remedy(cause, stderr, one.hook, event)
-    return _failed(one.hook, _cause(cause, stderr), remedy)
+    return _failed(one.hook, _cause(cause, stderr), _remedy(cause, stderr, one.hook, event))
 
 
 def _cause(cause: str, stderr: str) -> str:

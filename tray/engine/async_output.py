@@ -53,12 +53,12 @@ class AsyncOutput:
         except StoreError as error:
             log.warning("the saved output of hooks could not be taken: %s", error.message)
             return []
-        return [_outcome(note, ending=ending and not informs) for note in notes]
-
-
-def _outcome(note: SessionNote, *, ending: bool) -> Outcome:
-    output = HookOutput(verdict=Verdict.DENY, reason=note.text) if ending else HookOutput(context=note.text)
-    return Outcome(hook=note.hook, status=Status.OK, output=output, cause="said beside an earlier event's answer")
+        outcomes = []
+        for note in notes:
+            output = HookOutput(context=note.text) if informs else HookOutput(verdict=Verdict.DENY, reason=note.text)
+            cause = "said beside an earlier event's answer"
+            outcomes.append(Outcome(hook=note.hook, status=Status.OK, output=output, cause=cause))
+        return outcomes
 
 
 def _without_verdict(output: HookOutput) -> HookOutput:

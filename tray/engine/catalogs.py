@@ -1,4 +1,4 @@
-"""Opens the catalogue for a command, and returns the model and the journal's limits that a person confirmed."""
+"""Opens the catalogue for a command, and returns the settings that a person confirmed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from tray.engine.stores import Stores, open_stores
 from tray.paths import Paths
 from tray.settings import Llm
 from tray.sources import configuration
-from tray.store.retention import RetentionLimits
 
 
 def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
@@ -35,9 +34,3 @@ def open_catalog(paths: Paths) -> HookCatalog:
     paths.prepare()
     stores = open_stores(paths, create=False)
     return HookCatalog(paths, stores.ledger, stores.copies)
-
-
-def journal_limits(catalog: HookCatalog) -> RetentionLimits:
-    """How much the journal keeps, as the file has it at this moment."""
-    limits = catalog.settings_in_force.journal
-    return RetentionLimits(days=limits.days, rows=limits.rows, megabytes=limits.megabytes)

@@ -65,7 +65,10 @@ def _parse(event: Event, hook: Hook, result: Result) -> HookOutput:
     if last := lenient.last_object(result.stdout):
         answer = known.protocol.read(event, replace(result, stdout=last.encode()))
         if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
-            return _refusal(answer)
+            verdict = answer.verdict if answer.verdict > Verdict.ALLOW else Verdict.ABSTAIN
+            return HookOutput(  # only its ask, deny or stop
+                verdict=verdict, reason=answer.reason, stop=answer.stop, notes=answer.notes, adjustment=IGNORED
+            )
     if Capability.DENY not in event.spec.can:  # the event cannot be refused
         return output
     output = _with_refusal(event, hook, known, result, output)
@@ -110,12 +113,6 @@ def _with_misplaced_refusal(event: Event, hook: Hook, known: Agent, result: Resu
     if answer.verdict <= Verdict.ALLOW or not keys <= (known.answers.keys or frozenset()):  # other keys: a log line
         return output
     return HookOutput(problem=MISPLACED) if hook.source.kind == OWN_SOURCE else replace(output, warning=MISPLACED)
-
-
-def _refusal(answer: HookOutput) -> HookOutput:
-    """Only its ask, deny or stop."""
-    verdict = answer.verdict if answer.verdict > Verdict.ALLOW else Verdict.ABSTAIN
-    return HookOutput(verdict=verdict, reason=answer.reason, stop=answer.stop, notes=answer.notes, adjustment=IGNORED)
 
 
 def _require_answer(hook: Hook, result: Result, output: HookOutput) -> HookOutput:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tray.agents.agent import Agent
 from tray.agents.registry import AGENTS
 from tray.engine.plan import EventSearch, matches
-from tray.model.event import Event, EventKind, EventSpec
+from tray.model.event import Event, EventKind
 from tray.model.hook import Hook, Match
 
 # Notifications, sessions, self-protection, `/hooks` and the end of skills' hooks work without any hook of the user.
@@ -24,30 +24,26 @@ OWN_KINDS = frozenset({
 
 def needed_events(hooks: Iterable[Hook]) -> Mapping[str, frozenset[str]]:
     """The needed events of each agent, by their native names."""
-    matchers = tuple(_without_details(hook.match) for hook in hooks if hook.enabled)
+    matchers = [  # for the event only: what else a matcher looks at differs from one event to the next
+        replace(hook.match, tool="", pattern="", condition="", project="", skill=(), subagent="")
+        for hook in hooks
+        if hook.enabled
+    ]
     return {agent: _needed(known, matchers) for agent, known in AGENTS.items()}
 
 
 def _needed(agent: Agent, matchers: Iterable[Match]) -> frozenset[str]:
     """All events where the user has to trust our entries again at each change: they are written once."""
+    connected = frozenset(agent.events) - agent.unconnected_events
     if agent.trusts_each_entry:
-        return frozenset(agent.events) - agent.unconnected_events
+        return connected
     kinds = {spec.kind for spec in agent.events.values()}
     # Where no event has what the user typed, the call of the model has it.
     own = OWN_KINDS if EventKind.PROMPT in kinds else OWN_KINDS | {EventKind.MODEL_BEFORE}
-    return frozenset(
-        name
-        for name, spec in agent.events.items()
-        if name not in agent.unconnected_events
-        and (spec.kind in own or any(_is_meant(match, agent, name, spec) for match in matchers))
-    )
-
-
-def _is_meant(match: Match, agent: Agent, name: str, spec: EventSpec) -> bool:
-    event = Event(id="", agent=agent.id, name=name, kind=spec.kind, spec=spec, sender=agent)
-    return matches(match, event, EventSearch(event))
-
-
-def _without_details(match: Match) -> Match:
-    """The matcher for the event only: what else it looks at differs from one event to the next."""
-    return replace(match, tool="", pattern="", condition="", project="", skill=(), subagent="")
+    needed = set()
+    for name in connected:
+        spec = agent.events[name]
+        event = Event(id="", agent=agent.id, name=name, kind=spec.kind, spec=spec, sender=agent)
+        if spec.kind in own or any(matches(match, event, EventSearch(event)) for match in matchers):
+            needed.add(name)
+    return frozenset(needed)

@@ -39,7 +39,6 @@ from tray.engine.user_questions import (
     apply_result,
 )
 from tray.execution.ancestry import HookAncestry
-from tray.execution.hook_runs import Descent
 from tray.execution.process import CANCELLED
 from tray.model.decision import NO_OPINION, RAN_BESIDE, Answer, Decision, Gate, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, RelayRequest
@@ -114,27 +113,20 @@ class Engine:
         *,
         records: RecordSink | None = None,
     ) -> None:
-        self._lost = options.lost
         self._protection = Protection(
             protected_paths=stores.protected_paths,
             settings=options.settings,
             approved=stores.ledger,
             page=options.page,
         )
-        self._slash_commands = options.slash_commands
-        self._questions = options.questions
-        self._stop_signal = options.stop_signal
+        self._stores, self._options = stores, options
         self._shutdown_state = options.shutdown_state
-        self._background = options.background
         self._ledger = stores.ledger
         self._switch = stores.switch
-        self._runs = stores.runs
-        self._sessions = stores.sessions
         self._limits = TurnLimits(stores.sessions)
         self._async_output = AsyncOutput(stores.sessions)
         self._scopes = SkillScopes(stores.sessions)
         self._reports = CallReports()
-        self._copies, self._settings = stores.copies, options.settings
         self._executor: HookExecutor | None = None
         self._responder = Responder(
             records=records or stores.journal,
@@ -156,14 +148,14 @@ class Engine:
 
             self._executor = HookExecutor(
                 switch=self._switch,
-                copies=self._copies,
-                settings=self._settings,
+                copies=self._stores.copies,
+                settings=self._options.settings,
                 limits=self._limits,
                 async_output=self._async_output,
                 listener=self._listener,
-                background=self._background,
+                background=self._options.background,
                 shutdown_state=self._shutdown_state,
-                runs=self._runs,
+                runs=self._stores.runs,
             )
         return self._executor
 
@@ -213,12 +205,13 @@ class Engine:
             if switch_gate is not None and own is None and event.kind not in ANCESTRY_KINDS:
                 return self._answer_off(event, ledger, switch_gate, started, caller)
             hooks = plan(event, ledger, self._switch, self._scopes, caller)
-            if (hooks and switch_gate is None) or event.kind in ANCESTRY_KINDS:
-                found = self._ancestry.descent(event.pid)  # now, while the relay still lives
-                event = event if found is None else self._with_place(event, found)
+            is_asked = (hooks and switch_gate is None) or event.kind in ANCESTRY_KINDS
+            if is_asked and (found := self._ancestry.descent(event.pid)):  # now, while the relay still lives
+                place = self._stores.runs.find(found, self._options.background)
+                event = replace(event, above=place.above, depth=place.depth) if place.depth else event
             observed = bool(hooks) and event.spec.observe_only
-            if self._questions.pending:
-                self._questions.observe(event)
+            if self._options.questions.pending:
+                self._options.questions.observe(event)
             self._listener.arrived(event, answered=observed)
             if not hooks or switch_gate is not None:
                 outcomes = [skipped(one.hook, switch_gate) for one in hooks] if switch_gate is not None else []
@@ -265,11 +258,6 @@ class Engine:
             self._start(event, execution.beside, time.monotonic())
         return response
 
-    def _with_place(self, event: Event, found: Descent) -> Event:
-        """The event with the hooks from which its relay descends."""
-        place = self._runs.find(found.chain, is_below_one_shot=found.is_below_one_shot, background=self._background)
-        return replace(event, above=place.above, depth=place.depth) if place.depth else event
-
     def _fail(
         self, event: Event, ledger: LedgerState, started: float, error: Exception, own: Outcome | None
     ) -> Answer:
@@ -284,8 +272,8 @@ class Engine:
         self, event: Event, ledger: LedgerState, switch_gate: Gate, started: float, caller: EventCaller
     ) -> Answer:
         """Hooks are off: answer neutrally; matching hooks are looked up only for the journal."""
-        if self._questions.pending:
-            self._questions.observe(event)
+        if self._options.questions.pending:
+            self._options.questions.observe(event)
         self._listener.arrived(event, answered=False)
         decision = self._limits.apply_cap(event, NO_OPINION) if event.kind in CAPPED_KINDS else NO_OPINION
         stopped = SkippedHooks(ledger, self._switch, self._scopes, switch_gate)
@@ -306,7 +294,8 @@ class Engine:
     def _observe(self, event: Event, hooks: Sequence[ApprovedHook]) -> None:
         """Run the hooks under their own time-outs and record the decision; the agent gets no answer."""
         started = time.monotonic()
-        self._responder.respond(event, self.decide(event, hooks, started + 86400.0, self._stop_signal), started)
+        decision = self.decide(event, hooks, started + 86400.0, self._options.stop_signal)
+        self._responder.respond(event, decision, started)
 
     def decide(
         self,
@@ -338,7 +327,7 @@ class Engine:
             decision = merge(outcomes, hook_times)
             adjustments = (*decision.adjustments, RAN_BESIDE)
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=adjustments)
-        is_clear = self._sessions.empty  # nothing is remembered of any session, so no output waits
+        is_clear = self._stores.sessions.empty  # nothing is remembered of any session, so no output waits
         if is_clear and not (outcomes or hook_times) and event.kind in FREQUENT_KINDS:
             return NO_OPINION  # most events: none of these is a question or an end
         if not is_clear and all(outcome.cause != CANCELLED for outcome in outcomes) and self._is_on(event):
@@ -348,7 +337,7 @@ class Engine:
             note = f"the event comes from below {event.depth} hooks: only rules are asked there"
             decision = replace(decision, adjustments=(*decision.adjustments, note))
         may_ask = decision.verdict is Verdict.ASK or event.kind in ASKING_KINDS
-        if may_ask and self._questions.should_ask(event, decision) and self._is_on(event):
+        if may_ask and self._options.questions.should_ask(event, decision) and self._is_on(event):
             return replace(decision, verdict=Verdict.ASK, ask_user=True)
         if outcomes:
             decision = fit(event, decision)
@@ -373,8 +362,8 @@ class Engine:
         left = started + event.spec.deadline - time.monotonic()
         return EngineQuestion(
             question=UserQuestion(id=os.urandom(16).hex(), event=event, decision=decision, form=form(event)),
-            timeout=min(self._questions.seconds, left),
-            questions=self._questions,
+            timeout=min(self._options.questions.seconds, left),
+            questions=self._options.questions,
             engine=self,
             started=started,
             hooks=hooks,
@@ -399,7 +388,7 @@ class Engine:
         """
         limit = approved.hook.timeout + 5 if event.spec.observe_only else event.spec.deadline
         approved = apply_switch(approved, self._switch)
-        return self.executor().run_one(event, approved, time.monotonic() + limit, self._stop_signal)
+        return self.executor().run_one(event, approved, time.monotonic() + limit, self._options.stop_signal)
 
     def plan(self, event: Event) -> tuple[ApprovedHook, ...]:
         """Returns the hooks in force that this event asks."""
@@ -408,7 +397,7 @@ class Engine:
     def rehearse(self, event: Event, hooks: Sequence[ApprovedHook]) -> Decision:
         """Returns the decision of these hooks; nothing is announced, nothing is recorded."""
         deadline = time.monotonic() + event.spec.deadline
-        return self.decide(event, hooks, deadline, self._stop_signal, self._own_outcome(event))
+        return self.decide(event, hooks, deadline, self._options.stop_signal, self._own_outcome(event))
 
     def answer_busy(self, request: RelayRequest) -> Answer:
         """Too many events at once: rules still count, a hook that needs a process has failed."""
@@ -425,11 +414,11 @@ class Engine:
 
     def _own_outcome(self, event: Event) -> Outcome | None:
         """Our own outcome: the answer to a typed command, else the stricter one of protection and lost approvals."""
-        typed = answer_command(event, self._slash_commands) if event.kind in TYPED_COMMAND_KINDS else None
+        typed = answer_command(event, self._options.slash_commands) if event.kind in TYPED_COMMAND_KINDS else None
         if typed is not None:
             return typed
         own = self._protection.judge(event) if event.tool is not None and event.kind in PROTECTED_KINDS else None
-        lost = self._lost.judge(event) if self._lost.guards else None
+        lost = self._options.lost.judge(event) if self._options.lost.guards else None
         if own is None or lost is None:
             return own or lost
         return lost if lost.output.verdict > own.output.verdict else own

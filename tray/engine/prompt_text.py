@@ -40,13 +40,8 @@ SYSTEM = (
 
 def render_prompt(event: Event, hook: Hook, action: Prompt) -> str:
     """The prompt with its placeholders filled in; the event follows when no placeholder asks for it."""
-    text, end, has_event = "", 0, False
-    for found in PLACEHOLDER.finditer(action.text):
-        text += action.text[end : found.start()] + _value(found[1], event, hook)
-        end = found.end()
-        has_event = has_event or found[1] in ("ARGUMENTS", "TOOL_INPUT")
-    text += action.text[end:]
-    if not has_event:
+    text = PLACEHOLDER.sub(lambda found: _value(found[1], event, hook), action.text)
+    if not any(found[1] in ("ARGUMENTS", "TOOL_INPUT") for found in PLACEHOLDER.finditer(action.text)):
         text = f"{text}\n\nThe event:\n{_event(event, hook)}"
     if len(text) > SIZE:
         raise HooktrayError(f"the question is over {SIZE} characters")

@@ -84,16 +84,6 @@ def run(engine: Engine, event: Event, record: Record) -> Replay:
     return Replay(decision=decision, answer=render(event, decision), inexact=reasons)
 
 
-def compare(engine: Engine, record: Record, environment: Mapping[str, str]) -> ReplayComparison:
-    """Then and now in the same words, redacted alike. Raises HooktrayError as `recorded_event` does."""
-    event = recorded_event(record, environment)
-    started, at = time.monotonic(), time.time()
-    replay = run(engine, event, record)
-    ms = (time.monotonic() - started) * 1000
-    now = make_record(event, replay.decision, replay.answer, at=at, ms=ms, offline=False)
-    return ReplayComparison(then=record, now=now, inexact=replay.inexact)
-
-
 def uses_network(hook: Hook) -> bool:
     return isinstance(hook.action, Http | Prompt)
 
@@ -143,5 +133,10 @@ class LiveReplays:
         self._stores, self._options = stores, options
 
     def compare(self, record: Record) -> ReplayComparison:
-        """Raises HooktrayError if the record cannot be replayed."""
-        return compare(silent_engine(self._stores, self._options), record, dict(os.environ))
+        """Then and now in the same words, redacted alike. Raises HooktrayError as `recorded_event` does."""
+        event = recorded_event(record, dict(os.environ))
+        started, at = time.monotonic(), time.time()
+        replay = run(silent_engine(self._stores, self._options), event, record)
+        ms = (time.monotonic() - started) * 1000
+        now = make_record(event, replay.decision, replay.answer, at=at, ms=ms, offline=False)
+        return ReplayComparison(then=record, now=now, inexact=replay.inexact)

@@ -24,8 +24,9 @@ SAMPLE_LIMIT = 64  # payloads that are looked at for one hook
 
 def sample(match: Match) -> tuple[str, str] | None:
     """An agent and its native event that this hook runs on, the agent of the canonical names first; None for none."""
-    if match.format in AGENTS and is_known_event(match.format, match.native) and _matches(match, match.format):
-        return match.format, match.native
+    own = match.format
+    if own in AGENTS and is_known_event(own, match.native) and own in (match.agents or AGENTS):
+        return own, match.native
     for agent in match.agents or (CANONICAL, *AGENTS):
         if agent not in AGENTS:
             continue
@@ -35,10 +36,6 @@ def sample(match: Match) -> tuple[str, str] | None:
         if match.agents and match.event.startswith("slash/"):
             return agent, match.event
     return None
-
-
-def _matches(match: Match, agent: str) -> bool:
-    return not match.agents or agent in match.agents
 
 
 def sample_event(approved: ApprovedHook, *, environment: Mapping[str, str], cwd: str) -> Event | None:

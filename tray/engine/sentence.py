@@ -155,7 +155,10 @@ def ending(record: Record) -> Ending:
         return Ending(say(SKIP_TEXTS[record.skip_reason], agent=record.agent))
     label = record.label
     if label == "trouble":
-        return _trouble(record)
+        failed = [hook for hook in record.hooks if hook.get("status") in (Status.FAILED, Status.TIMED_OUT)]
+        if not failed:
+            return Ending(say("not read"), record.problem)
+        return _ending(label, [str(hook.get("name", "")) for hook in failed], str(failed[0].get("cause", "")))
     if label == "unjudged":
         return Ending(record.reason)
     if label == "abstain":
@@ -226,13 +229,6 @@ def _behind(record: Record) -> Iterator[Mapping[str, object]]:
     words = {str(hook.get("verdict", "")) for hook in record.hooks}
     word = next((word for word in (record.verdict.word, Verdict.ASK.word) if word in words), "")
     yield from (hook for hook in record.hooks if word and hook.get("verdict") == word)
-
-
-def _trouble(record: Record) -> Ending:
-    failed = [hook for hook in record.hooks if hook.get("status") in (Status.FAILED, Status.TIMED_OUT)]
-    if not failed:
-        return Ending(say("not read"), record.problem)
-    return _ending("trouble", [str(hook.get("name", "")) for hook in failed], str(failed[0].get("cause", "")))
 
 
 def _no_opinion(record: Record) -> str:

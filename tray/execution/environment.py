@@ -39,21 +39,11 @@ INJECTION_PREFIXES = (
     "PYTHON",
 )
 SECRET_PARTS = word_set("AUTH AUTHORIZATION BEARER DSN JWT KEY KEYS PASS PASSPHRASE PAT PWD SSHPASS")
-SECRET_ENDINGS = (
-    "ACCESSKEY",
-    "APIKEY",
-    "COOKIE",
-    "CREDENTIAL",
-    "ENCRYPTIONKEY",
-    "MASTERKEY",
-    "PASSWD",
-    "PASSWORD",
-    "PRIVATEKEY",
-    "SECRET",
-    "SECRETKEY",
-    "SIGNINGKEY",
-    "TOKEN",
-    "WEBHOOK",
+SECRET_ENDINGS = tuple(
+    word_set(
+        "ACCESSKEY APIKEY COOKIE CREDENTIAL ENCRYPTIONKEY MASTERKEY PASSWD PASSWORD PRIVATEKEY SECRET SECRETKEY "
+        "SIGNINGKEY TOKEN WEBHOOK"
+    )
 )
 HARMLESS = frozenset({"OLDPWD", "PWD", "SSH_AUTH_SOCK"})  # look like secrets, are places
 FUNCTION = "() {"  # how old shells pass functions on
@@ -122,8 +112,5 @@ def is_secret(name: str) -> bool:
         return False
     if upper.endswith("_PROXY") and upper != "NO_PROXY":
         return True
-    return any(_secret(part) for part in re.split(r"[^A-Z0-9]+", upper))
-
-
-def _secret(part: str) -> bool:
-    return part in SECRET_PARTS or part.removesuffix("S").endswith(SECRET_ENDINGS)
+    parts = re.split(r"[^A-Z0-9]+", upper)
+    return any(part in SECRET_PARTS or part.removesuffix("S").endswith(SECRET_ENDINGS) for part in parts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -81,33 +81,34 @@ class HookRuns:
         if not has_left:
             self._runs.pop(pid, None)
 
-    def find(
-        self, chain: Sequence[int], *, is_below_one_shot: bool, background: BackgroundProcesses | None
-    ) -> HookPlace:
-        """The place of a relay; `chain` is it and the processes above it, up to the child of ours or of an engine.
+    def find(self, relay: Descent, background: BackgroundProcesses | None) -> HookPlace:
+        """The place of a relay.
 
         A descendant that cannot be assigned to one hook, because it left its session and lost its parents, is below
         each of those whose trees are left; it skips only hooks that are above it in any case.
         """
-        entries = {pid: found for pid in chain if (found := read_entry(pid))}
+        entries = {pid: found for pid in relay.chain if (found := read_entry(pid))}
         known = self._known(entries)
-        if known is None and is_below_one_shot:
-            return self._read(chain[-1], entries) or HookPlace(depth=1)
+        if known is None and relay.is_below_one_shot:
+            return self._read(relay.child, entries) or HookPlace(depth=1)
         if known is None:
             with self.lock:  # a hook that was just being started is known now
                 known = self._known(entries)
         if known is not None:
             return known
-        if is_opened(chain[-1]):
+        if is_opened(relay.child):
             return OUTSIDE
-        entry = entries.get(chain[-1])
+        entry = entries.get(relay.child)
         return self._unassigned(entry.start if entry else 0.0, background)
 
     def _known(self, entries: Mapping[int, ProcessEntry]) -> HookPlace | None:
         for pid, entry in entries.items():
             for number in (pid, entry.session):
                 run = self._runs.get(number)
-                if run is not None and run.start <= entry.start and _is_same(number, run):
+                if run is None or run.start > entry.start:
+                    continue
+                leader = read_entry(number)
+                if leader is None or leader.start == run.start:  # else its number came back as another process's
                     return run.below
         return None
 
@@ -161,12 +162,6 @@ class RecordedTurn(HookTurn):
 
     def exited(self, pid: int, *, has_left: bool) -> None:
         self._runs.end(pid, has_left)
-
-
-def _is_same(number: int, run: _Run) -> bool:
-    """Whether the session's first process has ended, or is the one that we started; numbers come back."""
-    leader = read_entry(number)
-    return leader is None or leader.start == run.start
 
 
 def is_opened(pid: int) -> bool:

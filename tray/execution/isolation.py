@@ -12,7 +12,7 @@ import os
 import site
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path, PurePath
 
@@ -60,8 +60,10 @@ def package_folders() -> tuple[str, ...]:
     """Where our packages are: our own folder first, so that no other Hooktray is found in the others."""
     own = str(Path(tray.__file__).parent.parent)
     found = list(dict.fromkeys((own, *_site_folders())))
-    for module in (*MODULES, *_agent_modules(found)):
-        if not _is_found(module, found) and (folder := _folder_of(module)):
+    # The modules of agents that packages in these folders provide; of an editable install they are elsewhere.
+    provided = [point.value.partition(":")[0].strip().partition(".")[0] for point in entry_points(found)]
+    for module in (*MODULES, *provided):
+        if importlib.machinery.PathFinder.find_spec(module, found) is None and (folder := _folder_of(module)):
             found.append(folder)
     return tuple(found)
 
@@ -74,16 +76,6 @@ def _site_folders() -> Iterator[str]:
         yield from (one for one in given if Path(one).is_dir())
         return
     yield from (one for one in site.getsitepackages() if Path(one).is_dir())
-
-
-def _agent_modules(folders: Sequence[str]) -> Iterator[str]:
-    """The modules of agents that packages in these folders provide; of an editable install they are elsewhere."""
-    for point in entry_points(folders):
-        yield point.value.partition(":")[0].strip().partition(".")[0]
-
-
-def _is_found(module: str, folders: Iterable[str]) -> bool:
-    return importlib.machinery.PathFinder.find_spec(module, list(folders)) is not None
 
 
 def _folder_of(module: str) -> str:

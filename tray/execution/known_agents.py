@@ -67,22 +67,19 @@ class KnownAgents:
                 self.parents.pop(next(iter(self.parents)))
         if agent is None or agent.pid in self._above_tray or _is_window(agent.pid):
             return
-        if not self.has_agent_above(agent.pid):
-            self._remember(agent)
+        if self.has_agent_above(agent.pid):
+            return
+        with self._lock:
+            self._first_start = min(self._first_start, agent.started)
+            if len(self._known) >= MAX_AGENTS:  # keep all that still run: none displaces itself by starting others
+                self._known = {key: one for key, one in self._known.items() if _lives(one)}
+            if len(self._known) < MAX_AGENTS:
+                self._known[agent.pid, agent.started] = agent
 
     def process_behind(self, parent: int) -> int:
         """Returns the agent's process behind this parent of a relay; 0 if it is not known."""
         agent = self.parents.get(parent)
         return agent.pid if agent else 0
-
-    def _remember(self, agent: ProcessIdentity) -> None:
-        """Keeps all agents that still run, so that an agent cannot displace itself by starting many others."""
-        with self._lock:
-            self._first_start = min(self._first_start, agent.started)
-            if len(self._known) >= MAX_AGENTS:
-                self._known = {key: one for key, one in self._known.items() if _lives(one)}
-            if len(self._known) < MAX_AGENTS:
-                self._known[agent.pid, agent.started] = agent
 
     @property
     def count(self) -> int:
@@ -129,17 +126,13 @@ def _agent_process(parent: int) -> ProcessIdentity | None:
 def _is_window(pid: int) -> bool:
     """True for an editor's window, a terminal or a multiplexer: an agent in it is a process of its own."""
     command = command_line(pid)
-    name = PurePath(program_path(pid) or _named_program(command)).name
+    program = program_path(pid)
+    if not program and os.path.isabs(named := (*command, "")[0]):  # noqa: PTH117 - of some, such as screen, it is hidden
+        program = named if os.path.isfile(named) and os.access(named, os.X_OK) else ""  # noqa: PTH113
+    name = PurePath(program).name
     # An editor's other processes, such as the host of its extensions, run the same program.
     is_part = any("--type=" in word for word in command)
     return name in TERMINALS or (name in editor_names() and not is_part)
-
-
-def _named_program(command: tuple[str, ...]) -> str:
-    """Returns the program that the command line names, or "". The system hides the file of some, such as screen."""
-    word = (*command, "")[0]
-    is_program = os.path.isabs(word) and os.path.isfile(word) and os.access(word, os.X_OK)  # noqa: PTH113, PTH117
-    return word if is_program else ""
 
 
 def _lives(agent: ProcessIdentity) -> bool:

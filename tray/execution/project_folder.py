@@ -74,10 +74,6 @@ class ProjectFolder:
             return
 
     def _text(self, path: str) -> str:
-        content = self._bytes(path)
-        return redact(content.decode("utf-8", "replace")).text
-
-    def _bytes(self, path: str) -> bytes:
         handle = self._open(path)
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             os.close(handle)
@@ -86,7 +82,7 @@ class ProjectFolder:
             content = file.read(SIZE + 1)
         if len(content) > SIZE:
             raise HooktrayError(f"{path}: over {SIZE} bytes")
-        return content
+        return redact(content.decode("utf-8", "replace")).text
 
     def _open(self, path: str) -> int:
         """Step by step from the folder on: what is a link by now was none when the path was judged."""

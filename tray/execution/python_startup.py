@@ -45,7 +45,8 @@ def _unexpected(folder: Path) -> Iterator[StartupFile]:
     for path in names:
         digest = recorded.get(path.name)
         if digest is None:
-            if not _is_known(path):
+            is_known = path.name in KNOWN and not path.is_symlink()
+            if not is_known or file_head(path, SIZE_LIMIT).strip() != KNOWN[path.name]:
                 yield StartupFile(str(path), changed=False)
         elif digest and digest != _digest(path):
             yield StartupFile(str(path), changed=True)
@@ -72,9 +73,3 @@ def _digest(path: Path) -> str:
     except OSError:
         return ""
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-
-
-def _is_known(path: Path) -> bool:
-    if path.name not in KNOWN or path.is_symlink():
-        return False
-    return file_head(path, SIZE_LIMIT).strip() == KNOWN[path.name]

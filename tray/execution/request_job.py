@@ -137,7 +137,8 @@ class RunningRequest:
             if self._job.on_end is not None:
                 self._job.on_end()
             self._done = True
-            _wake(self._wake_out)
+            with contextlib.suppress(OSError):  # no caller waits any more
+                self._wake_out.send(b"\0")
 
     def _send(self) -> Result:
         with self._job.turn.starting() as open_:
@@ -192,10 +193,3 @@ def _wait(running: Sequence[RunningRequest], wake_in: socket.socket, hangup: Han
                 return
             if wake_in in ready:
                 wake_in.recv(4096)
-
-
-def _wake(wake_out: socket.socket) -> None:
-    try:
-        wake_out.send(b"\0")
-    except OSError:  # no caller waits any more
-        return

@@ -9,8 +9,7 @@ from tray.agents.registry import AGENTS
 from tray.approvals.catalog import HookCatalog
 from tray.doctor import relay_problems
 from tray.doctor.agent_sites import connected_agents
-from tray.engine.guard_summary import guards
-from tray.engine.guards_in_force import GuardSources, connected_guards, kept_guards, strict, table_guards
+from tray.engine.guards_in_force import GuardSources, connected_guards, guards, kept_guards, strict, table_guards
 from tray.engine.own_answers import LostApprovals
 from tray.engine.stores import Stores
 from tray.errors import HooktrayError

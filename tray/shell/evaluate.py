@@ -209,22 +209,24 @@ class _Line:
             while operators and operators[0][0] <= number:
                 passed.append(operators.pop(0)[1])
             for operator in passed:
-                self._cross(operator)
+                if operator == "(":
+                    self._outer.append(self._scope)
+                    self._scope = self._scope.copy()
+                elif operator == ")" and self._outer:
+                    self._scope = self._outer.pop()
             following = operators[0][1] if operators else ""
             self._command(list(group), passed[-1] if passed else "", following)
         script = EvaluatedLine(line=self._line, commands=tuple(self._commands), inner=tuple(self._inner))
         return script, _printed(self._commands)
 
-    def _cross(self, operator: str) -> None:
-        if operator == "(":
-            self._outer.append(self._scope)
-            self._scope = self._scope.copy()
-        elif operator == ")" and self._outer:
-            self._scope = self._outer.pop()
-
     def _command(self, group: list[ShellWord], operator: str, following: str) -> None:
-        words = [word for word in group if not _is_descriptor(word, self._line)]
-        redirects = tuple(field for word in words if word.redirect for field in self._fields(word))
+        words = [word for word in group if not self._is_descriptor(word)]
+        redirects = tuple(
+            Field(text=" ".join(pieces(text)), word=word)
+            for word in words
+            if word.redirect
+            for text in expand(word.raw, self._scope, self, word.start)
+        )
         settings: list[tuple[str, Field]] = []
         columns: list[list[tuple[Field, ...]]] = []
         before = self._scope
@@ -268,9 +270,9 @@ class _Line:
             if variant:
                 self._effect([one.text for one in variant], operator, is_piped=is_piped, conditional=conditional)
 
-    def _fields(self, word: ShellWord) -> Iterator[Field]:
-        for text in expand(word.raw, self._scope, self, word.start):
-            yield Field(text=" ".join(pieces(text)), word=word)
+    def _is_descriptor(self, word: ShellWord) -> bool:
+        """True if it is the number in front of `2>file`."""
+        return word.raw.isdigit() and self._line[word.end : word.end + 1] in ("<", ">") and not word.redirect
 
     def _readings(self, word: ShellWord, scope: Scope) -> list[tuple[Field, ...]]:
         """Returns the lists of words that one word may become."""
@@ -317,7 +319,10 @@ class _Line:
             scope = during.copy(is_child=argv[one.first - 1] not in ("eval", "trap"))
             if argv[0] == "eval":
                 scope = self._scope  # what it sets stays
-            _set_all(scope, argv[: one.first])
+            for word in argv[: one.first]:  # the variables of `env A=1 sh -c …`
+                if found := SETTING.fullmatch(word):
+                    scope.variables[found[1]] = (found[3],)
+                    scope.exported.add(found[1])
             if one.arguments:
                 scope.arguments = tuple(
                     (MADE if one.takes_more and "{}" in text else text,) for text in one.arguments
@@ -401,19 +406,6 @@ def _keep(scope: Scope, name: str, texts: Texts, *, conditional: bool) -> None:
     """Set a variable. With `conditional` it may also keep its earlier value."""
     known = scope.variables.get(name, ())
     scope.variables[name] = either(texts, known) if conditional else texts
-
-
-def _set_all(scope: Scope, argv: Iterable[str]) -> None:
-    """Set the variables of `env A=1 sh -c …`."""
-    for word in argv:
-        if found := SETTING.fullmatch(word):
-            scope.variables[found[1]] = (found[3],)
-            scope.exported.add(found[1])
-
-
-def _is_descriptor(word: ShellWord, line: str) -> bool:
-    """True if it is the number in front of `2>file`."""
-    return word.raw.isdigit() and line[word.end : word.end + 1] in ("<", ">") and not word.redirect
 
 
 def _variants(columns: list[list[tuple[Field, ...]]]) -> tuple[tuple[Field, ...], ...]:

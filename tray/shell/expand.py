@@ -128,20 +128,16 @@ def expand(raw: str, scope: Scope, substitutions: Substitutions, base: int = 0, 
     texts: Texts = ("",)
     at = 0
     while at < len(raw):
-        end = _quoted_end(raw, at) if quoted else atom_end(raw, at)
-        end = max(end, at + 1)
+        if not quoted or raw[at] == "`" or raw[at : at + 2] in ("$(", "${"):
+            end = max(atom_end(raw, at), at + 1)
+        else:
+            found = _QUOTED_PART.match(raw, at)
+            end = found.end() if found else at + 1
         texts = joined(texts, _part(raw[at:end], scope, substitutions, base + at, quoted=quoted))
         at = end
     if not quoted and raw[:1] == "~":
         texts = tuple(_at_home(text, scope) for text in texts)
     return texts
-
-
-def _quoted_end(raw: str, at: int) -> int:
-    if raw[at] == "`" or raw[at : at + 2] in ("$(", "${"):
-        return atom_end(raw, at)
-    found = _QUOTED_PART.match(raw, at)
-    return found.end() if found else at
 
 
 def _at_home(text: str, scope: Scope) -> str:
@@ -182,16 +178,12 @@ def _expansion(part: str, scope: Scope, substitutions: Substitutions, base: int)
     if part.startswith("${"):
         return _parameter(part[2:-1], scope, substitutions, base + 2)
     if part in ("$@", "$*"):
-        return joined(*_separated(scope.arguments[1:])) if len(scope.arguments) > 1 else UNKNOWN
+        separated = [one for argument in scope.arguments[1:] for one in ((_BREAK,), argument)][1:]
+        return joined(*separated) if separated else UNKNOWN
     name = part[1:]
     if name[0].isdigit():
         return joined(scope.value(name[0]), (name[1:],))
     return scope.value(name) if name[0].isalpha() or name[0] == "_" else UNKNOWN
-
-
-def _separated(arguments: tuple[Texts, ...]) -> list[Texts]:
-    parts = [one for argument in arguments for one in ((_BREAK,), argument)]
-    return parts[1:]
 
 
 def _parameter(body: str, scope: Scope, substitutions: Substitutions, base: int) -> Texts:

@@ -21,9 +21,9 @@ _ATOM = re.compile(
 )
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _ESCAPED = re.compile(r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9A-Fa-f]{1,2})|u(?P<u>[0-9A-Fa-f]{1,4})|.)", re.DOTALL)
+_QUOTING = re.compile(r"\$?'([^']*)'|\$?\"([^\"]*)\"|\\(.)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 SETTING = re.compile(r"([A-Za-z_]\w*)(\+?)=(.*)", re.DOTALL)
-_LIST = re.compile(r"[A-Za-z_]\w*\+?=")  # in front of `(a b)`
 _PREFIX = re.compile(r"(?:-{1,2}[\w-]+=)?")
 KEYWORDS = word_set("! { do elif else if then until while")  # a command follows
 # Programs and built-ins of the shell that run the command in their arguments.
@@ -232,25 +232,22 @@ class _Reader:
             self._at_command, self._number = True, self._number + 1
             self.operators.append((self._number, operator))
         if operator == "\n":
-            self._skip()
+            marks, self._pending = self._pending, []
+            for mark in marks:
+                self.texts.append(_here_document(self._line, self._at, mark))
+                self._at = self.texts[-1].end
 
     def _delimiter(self) -> None:
         start, self._at = self._at, self._end()
         raw = self._line[start : self._at]
         mark = _HereMark(
-            text=_unquoted(raw),
+            text=_QUOTING.sub(r"\1\2\3", raw),
             strips_tabs=self._redirect == "<<-",
             is_literal=not set(raw).isdisjoint("'\"\\"),
             command=self._number,
         )
         self._pending.append(mark)
         self._redirect = ""
-
-    def _skip(self) -> None:
-        marks, self._pending = self._pending, []
-        for mark in marks:
-            self.texts.append(_here_document(self._line, self._at, mark))
-            self._at = self.texts[-1].end
 
     def _word(self) -> ShellWord:
         start, self._at = self._at, self._end()
@@ -277,7 +274,7 @@ class _Reader:
         while self._is_whole and (further := atom_end(self._line, end)) > end:
             end = further
             self._count()
-        if self._is_whole and self._line[end : end + 1] == "(" and _LIST.fullmatch(self._line, self._at, end):
+        if self._is_whole and self._line[end : end + 1] == "(" and _ASSIGNMENT.fullmatch(self._line, self._at, end):
             return _end_of(self._line, end + 1, ")", 0)
         while not self._is_whole and (atom := _ATOM.match(self._line, end)):
             end = atom.end()
@@ -306,10 +303,6 @@ def _here_document(line: str, start: int, mark: _HereMark) -> HereDocument:
     return HereDocument(
         start=start, end=min(end, len(line)), text=line[start:at], is_literal=mark.is_literal, command=mark.command
     )
-
-
-def _unquoted(raw: str) -> str:
-    return re.sub(r"\$?'([^']*)'|\$?\"([^\"]*)\"|\\(.)", r"\1\2\3", raw)
 
 
 def _value(raw: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:

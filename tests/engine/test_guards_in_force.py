@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tray.agents.tools import native_names, titles
 from tray.engine import plan
-from tray.engine.guard_summary import guards
+from tray.engine.guards_in_force import guards
 from tray.model.hook import Failure, Guard
 
 EVERYBODY = ("claude-code", "copilot-cli", "shelley", "starchild", "x-code")
