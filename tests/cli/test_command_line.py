@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import pytest
 
 from tray.cli import run_command
-from tray.cli.command_line import Argument, Option, UsageError, command_parser, parameters
+from tray.cli.command_line import Argument, CommandParser, Option, UsageError, parameters
 from tray.cli.commands import COMMANDS, GROUPS, first_words
 from tray.paths import Paths
 
@@ -28,7 +28,7 @@ def paint(
     paths: Paths,
     colour: Annotated[Colour, Argument(metavar="COLOUR", help="100% of it.")],
     walls: Annotated[list[str] | None, Argument(metavar="WALL", help="Which.")] = None,
-    coats: Annotated[int, Option("--coats", "-n", metavar="N", minimum=1, maximum=3, help="How many.")] = 1,
+    coats: Annotated[int, Option("--coats", "-n", metavar="N", help="How many.")] = 1,
     note: Annotated[str, Option("--note", metavar="TEXT", help="What to write.")] = "",
     tools: Annotated[list[str] | None, Option("--tool", metavar="NAME", help="With what.")] = None,
     dry: Annotated[bool, Option("--dry", help="Only look.")] = False,
@@ -37,7 +37,7 @@ def paint(
 
 
 def values(*words: str) -> dict[str, Any]:
-    return command_parser("paint", "Paint.", parameters(paint)).values(words)
+    return CommandParser("hooktray paint", "Paint.", parameters(paint)).values(words)
 
 
 PLAIN = {"colour": Colour.RED, "walls": [], "coats": 1, "note": "", "tools": [], "dry": False}
@@ -65,7 +65,6 @@ def test_words_become_the_values_of_the_parameters(words: list[str], given: dict
     [
         ([], "required: COLOUR"),
         (["blue"], "argument COLOUR: 'blue' is not one of red, green"),
-        (["red", "-n", "4"], "4 is not between 1 and 3"),
         (["red", "-n", "many"], "'many' is not a number"),
         (["red", "--coat", "2"], "No such option: --coat. Did you mean '--coats'?"),
         (["red", "--note"], "argument --note: expected one argument"),
@@ -79,6 +78,14 @@ def test_what_is_not_understood_is_refused_with_the_way_to_write_it(words: list[
 
     assert why in str(refused.value)
     assert str(refused.value).startswith("Usage: hooktray paint [OPTIONS] COLOUR [WALL]...\nTry 'hooktray paint -h'")
+
+
+@pytest.mark.parametrize("number", ["0", "10001"])
+def test_a_number_of_rows_has_limits(tmp_path: Path, number: str) -> None:
+    with pytest.raises(UsageError, match=f"argument --limit/-n: {number} is not between 1 and 10000") as refused:
+        run_command(["--home", str(tmp_path), "log", "-n", number])
+
+    assert str(refused.value).startswith("Usage: hooktray log [OPTIONS]\nTry 'hooktray log -h'")
 
 
 def test_the_help_explains_every_word_as_it_is_typed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from terminal import Terminal
 
-from tray.cli.tables import table, text_width
+from tray.cli.views import table, text_width
 
 CODE = """
-from tray.cli.tables import print_line, table
+from tray.cli.views import print_line, table
 table(("id", "what happened"), [("1", "Bash · rm · " + "long " * 80), ("2", "中文" * 80)], ["bold red", ""])
 print_line(["3", "a row of its own"], "green")
 """

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 from msgspec.structs import asdict, replace
@@ -15,14 +18,15 @@ from tray.agents.registry import AGENTS
 from tray.approvals.callers.person import find_origin
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.checks import ImportCheck
-from tray.cli.agent_question import AgentQuestion, refuse_agents, show
 from tray.cli.command_line import Argument, Json, Option
 from tray.cli.tray_reports import ask_report
 from tray.cli.views import print_agents, print_packages
 from tray.connect import apply_connect, apply_disconnect, connectors, forget, hook_import
+from tray.connect.summary import is_confirmed, summary
 from tray.doctor import agent_sites
 from tray.doctor.agent_status import check_line
-from tray.doctor.reports import AgentsReport, agents_report
+from tray.doctor.reports import agents_report
+from tray.edit.diff import diff
 from tray.engine.approval_trials import imported_from, run_trial
 from tray.engine.catalogs import confirmed_llm
 from tray.engine.stores import open_stores
@@ -50,41 +54,100 @@ DryRun = Annotated[bool, Option("--dry-run", help="Only show what would be writt
 Yes = Annotated[bool, Option("--yes", "-y", help="Write without asking.")]
 
 
-class ConnectQuestion(AgentQuestion):
-    verb, done = "Connect", "connected"
+class AgentQuestion:
+    """Asks the user before it writes agents' settings.
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
+    `plan` makes what would be written for an agent, `write` carries it out; an empty plan still removes notes that a
+    crash left. Both raise HooktrayError.
+    """
 
-    def plan(self, name: str) -> Plan:
-        return connectors()[name].connect(self._site)
+    def __init__(self, verb: str, done: str, plan: Callable[[str], Plan], write: Callable[[str, Plan], None]) -> None:
+        self._verb, self._done = verb, done  # "Connect", "connected"
+        self._plan, self._write = plan, write
 
-    def write(self, name: str, plan: Plan) -> None:
-        paths = self._site.paths
-        installed_relay.prepare_to_connect(paths, name)
-        apply_connect(self._site, name, plan)
-        if not plan.changes:
-            installed_relay.mend(paths, open_db(paths.database))
-        check_line(self._site, name)
+    def settle(self, names: Sequence[str], *, dry_run: bool, yes: bool) -> None:
+        """What is wrong with one agent's files keeps no other waiting; the errors are raised at the end."""
+        plans: dict[str, Plan] = {}
+        errors: list[HooktrayError] = []
+        for name in names:
+            with _collected(errors):
+                plan = self._plan(name)
+                if plan.changes:
+                    plans[name] = plan
+                    continue
+                if not dry_run:
+                    self._write(name, plan)
+                print(f"{name}: already {self._done}; nothing to write.")
+        if dry_run:
+            for name, plan in plans.items():
+                _show(name, plan)
+                print(f"{name}: nothing was written (--dry-run).")
+        elif plans:
+            errors += self._ask(plans, yes=yes)
+        for error in errors[:-1]:
+            print(printable(f"hooktray: {error.message}\n  {error.hint}"), file=sys.stderr)
+        if errors:
+            raise errors[-1]
+
+    def _ask(self, plans: dict[str, Plan], *, yes: bool) -> list[HooktrayError]:
+        for name, plan in plans.items():
+            print(printable(f"{name}: {summary(name, plan, Path.home())}"))
+        names = ", ".join(plans)
+        try:
+            _require_user(names, yes=yes)
+        except HooktrayError as error:
+            return [error]
+        if not yes and not is_confirmed(f"{self._verb} {names}", input, partial(_show_all, plans)):
+            print("Nothing was written.")
+            return []
+        errors: list[HooktrayError] = []
+        for name, plan in plans.items():
+            with _collected(errors):
+                self._write(name, plan)
+                print(f"{name}: {self._done}.")
+                _print_notes(name, plan)
+        return errors
 
 
-class DisconnectQuestion(AgentQuestion):
-    """With `forgets`, the tray stops reporting entries that the user removed in an editor."""
+def _show_all(plans: Mapping[str, Plan]) -> None:
+    for name, plan in plans.items():
+        _show(name, plan)
 
-    verb, done = "Disconnect", "disconnected"
 
-    def __init__(self, site: Site, *, forgets: bool) -> None:
-        self._site, self._forgets = site, forgets
+def _show(name: str, plan: Plan) -> None:
+    """The exact difference, and what the user should know."""
+    for change in plan.changes:
+        print(diff(change), end="")
+    _print_notes(name, plan)
 
-    def plan(self, name: str) -> Plan:
-        plan = connectors()[name].disconnect(self._site)
-        return replace(plan, notes=tuple(filter(None, (*plan.notes, hook_import.import_reminder(self._site, name)))))
 
-    def write(self, name: str, plan: Plan) -> None:
-        apply_disconnect(self._site, name, plan)
-        installed_relay.update_after_disconnect(self._site.paths)
-        if self._forgets and not find_origin(os.environ, ancestors(os.getpid())):
-            forget(self._site, name)
+def _print_notes(name: str, plan: Plan) -> None:
+    for note in plan.notes:
+        print(printable(f"  {note}" if note.startswith("/") else f"{name}: {note}"))  # what is to be typed elsewhere
+
+
+def refuse_agents(name: str) -> None:
+    """Raises HooktrayError for an agent: only the user, or a script of theirs, decides which agent asks what."""
+    if who := find_origin(os.environ, ancestors(os.getpid())):
+        raise HooktrayError(
+            f"{name}: this was started by {who}; nothing was written",
+            hint="run it in a terminal of your own, outside of agents; --dry-run shows it here, too",
+        )
+
+
+def _require_user(names: str, *, yes: bool) -> None:
+    """Raises HooktrayError for an agent, and where nobody can confirm at a terminal what `yes` does not."""
+    refuse_agents(names)
+    if not yes and not sys.stdin.isatty():
+        raise HooktrayError(f"{names}: nobody is there to say yes", hint="look at --dry-run, then give --yes")
+
+
+@contextmanager
+def _collected(errors: list[HooktrayError]) -> Iterator[None]:
+    try:
+        yield
+    except HooktrayError as error:
+        errors.append(error)
 
 
 def connect(
@@ -99,7 +162,18 @@ def connect(
     names = _check_agents(agents) or [name for name, one in connectors().items() if one.is_installed(site)]
     if not names:
         raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(connectors())}")
-    ConnectQuestion(site).settle(names, dry_run=dry_run, yes=yes)
+
+    def plan(name: str) -> Plan:
+        return connectors()[name].connect(site)
+
+    def write(name: str, plan: Plan) -> None:
+        installed_relay.prepare_to_connect(paths, name)
+        apply_connect(site, name, plan)
+        if not plan.changes:
+            installed_relay.mend(paths, open_db(paths.database))
+        check_line(site, name)
+
+    AgentQuestion("Connect", "connected", plan, write).settle(names, dry_run=dry_run, yes=yes)
 
 
 def disconnect(
@@ -114,7 +188,18 @@ def disconnect(
     names = _check_agents(agents) or [name for name in connectors() if _is_connected(site, name)]
     if not names:
         print("No agent is connected.")
-    DisconnectQuestion(site, forgets=not scope and not workspace).settle(names, dry_run=dry_run, yes=yes)
+
+    def plan(name: str) -> Plan:
+        plan = connectors()[name].disconnect(site)
+        return replace(plan, notes=tuple(filter(None, (*plan.notes, hook_import.import_reminder(site, name)))))
+
+    def write(name: str, plan: Plan) -> None:
+        apply_disconnect(site, name, plan)
+        installed_relay.update_after_disconnect(paths)
+        if not scope and not workspace and not find_origin(os.environ, ancestors(os.getpid())):
+            forget(site, name)  # the tray stops reporting entries that the user removed in an editor
+
+    AgentQuestion("Disconnect", "disconnected", plan, write).settle(names, dry_run=dry_run, yes=yes)
 
 
 AgentName = Annotated[str, Argument(metavar="AGENT", help="Whose hooks.")]
@@ -134,10 +219,18 @@ def import_hooks(
         plan = hook_import.undo_import(site, name)
         _apply(site, name, plan, undo=True, dry_run=dry_run, yes=yes)
         return
-    plan = hook_import.import_hooks(site, name, ImportCheck(has_model=_has_model(paths)))
-    if _apply(site, name, plan, undo=False, dry_run=dry_run, yes=yes):
-        _connect_imported(paths, name, workspace)
-        try_imported(site, name)
+    stores = open_stores(paths)
+    with closing(stores.journal):
+        has_model = confirmed_llm(paths, stores) is not None
+    plan = hook_import.import_hooks(site, name, ImportCheck(has_model=has_model))
+    if not _apply(site, name, plan, undo=False, dry_run=dry_run, yes=yes):
+        return
+    # The moved hooks may need events of a connected agent for which no entry exists yet.
+    site = agent_site(paths, "user", workspace)
+    missing = connectors()[name].connect(site) if connectors()[name].relay_entries(site) else None
+    if missing and missing.changes:
+        apply_connect(site, name, missing)
+    try_imported(site, name)
 
 
 def list_agents(
@@ -149,31 +242,19 @@ def list_agents(
     report = None if trial else ask_report(paths, "agents", workspace=workspace)
     has_packages = not report  # the tray leaves those of packages to us
     if not report:
-        report = _read_agents(paths, workspace, trial=trial)
+        site = agent_site(paths, workspace=workspace)
+        with closing(open_stores(paths).journal) as journal:
+            report = agents_report(journal, site, trial=trial)
     if as_json:
         for one in (*report["agents"], *report["unsupported"]):
             print(json.dumps(one["row"], ensure_ascii=False))
     else:
         print_agents(report)
-    if has_packages:
-        _print_packages(as_json=as_json)
-
-
-def _read_agents(paths: Paths, workspace: str, *, trial: bool) -> AgentsReport:
-    site = agent_site(paths, workspace=workspace)
-    journal = open_stores(site.paths).journal
-    try:
-        return agents_report(journal, site, trial=trial)
-    finally:
-        journal.close()
-
-
-def _print_packages(*, as_json: bool) -> None:
-    if not as_json:
+    if has_packages and as_json:
+        for broken in AGENTS.broken:
+            print(json.dumps({**asdict(broken), "supported": False}, ensure_ascii=False))
+    elif has_packages:
         print_packages(AGENTS)
-        return
-    for broken in AGENTS.broken:
-        print(json.dumps({**asdict(broken), "supported": False}, ensure_ascii=False))
 
 
 def agent_site(paths: Paths, scope: str = "", workspace: str = "") -> Site:
@@ -189,23 +270,6 @@ def _is_connected(site: Site, agent: str) -> bool:
         return True
 
 
-def _has_model(paths: Paths) -> bool:
-    """Whether hooks that ask a model can run here."""
-    stores = open_stores(paths)
-    try:
-        return confirmed_llm(paths, stores) is not None
-    finally:
-        stores.journal.close()
-
-
-def _connect_imported(paths: Paths, agent: str, workspace: str) -> None:
-    """The moved hooks may need events of a connected agent for which no entry exists yet."""
-    site = agent_site(paths, "user", workspace)
-    plan = connectors()[agent].connect(site) if connectors()[agent].relay_entries(site) else None
-    if plan and plan.changes:
-        apply_connect(site, agent, plan)
-
-
 def _check_agents(agents: Sequence[str] | None) -> list[str]:
     for agent in agents or []:
         if agent not in connectors():
@@ -216,7 +280,7 @@ def _check_agents(agents: Sequence[str] | None) -> list[str]:
 def try_imported(site: Site, agent: str) -> None:
     """Run each imported hook that is approved already once on a test event; the others run when they are approved."""
     kept = open_stores(site.paths)
-    try:
+    with closing(kept.journal):
         found = HookCatalog(site.paths, kept.ledger, kept.copies)
         found.refresh()
         ours = [
@@ -227,8 +291,6 @@ def try_imported(site: Site, agent: str) -> None:
             for one in ours
             if (failure := run_trial(site.paths, kept, kept.ledger.state.approved[one.key]).failure)
         ]
-    finally:
-        kept.journal.close()
     for failure in failures:
         print(printable(f"{agent}: {failure.hook} failed its test run: {failure.cause}\n  {failure.remedy}"))
     if ours and not failures:
@@ -244,13 +306,11 @@ def _apply(site: Site, name: str, plan: Plan, *, undo: bool, dry_run: bool, yes:
             write(site, name, plan)  # our notes about what is over go, where a crash left them
         print(f"{name}: already {word}; nothing to write.")
         return False
-    show(name, plan)
+    _show(name, plan)
     if dry_run:
         print(f"{name}: nothing was written (--dry-run).")
         return False
-    refuse_agents(name)
-    if not yes and not sys.stdin.isatty():
-        raise HooktrayError(f"{name}: nobody is there to say yes", hint="look at --dry-run, then give --yes")
+    _require_user(name, yes=yes)
     if not yes and not _is_confirmed(name, plan):
         print(f"{name}: nothing was written.")
         return False

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 from tray.approvals.catalog import HookCatalog
-from tray.cli.agent_question import refuse_agents
+from tray.cli.agents import refuse_agents
 from tray.cli.command_line import Argument, Json
-from tray.engine.stores import Stores, open_stores
+from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.language import count, say
 from tray.model.hook import ApprovalState
@@ -25,10 +24,8 @@ File = Annotated[Path, Argument(metavar="FILE", help="The file.")]
 def export_file(paths: Paths, file: File) -> None:
     paths.prepare()
     stores = open_stores(paths, create=False)
-    try:
-        exports = list(_exports(stores))
-    finally:
-        stores.journal.close()
+    with contextlib.closing(stores.journal):
+        exports = [of_bundle(one, stores.copies.bundle(one.digest)) for one in stores.ledger.in_order()]
     if not exports:
         raise HooktrayError(say("no hook is approved"), hint=say("`hooktray list` shows where each hook stands"))
     try:
@@ -47,23 +44,16 @@ def export_file(paths: Paths, file: File) -> None:
     print("  " + say("It holds your scripts as they were approved: keep it where only you can read it."))
 
 
-def _exports(stores: Stores) -> Iterator[Export]:
-    for one in stores.ledger.in_order():
-        yield of_bundle(one, stores.copies.bundle(one.digest))
-
-
 def import_file(paths: Paths, file: File, as_json: Json = False) -> None:
     refuse_agents("approvals import")
     exports = parse(read(file), str(file), str(Path.home()))
     paths.prepare()
     stores = open_stores(paths)
-    try:
+    with contextlib.closing(stores.journal):
         import_approvals(paths.database, exports)
         catalog = HookCatalog(paths, stores.ledger, stores.copies)
         catalog.refresh()
         results = [(one, _result(one, catalog)) for one in exports]
-    finally:
-        stores.journal.close()
     if as_json:
         for one, result in results:
             hook = one.approved.hook

@@ -7,7 +7,8 @@ import enum
 import inspect
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from shutil import get_terminal_size
 from textwrap import fill
 from typing import Annotated, NoReturn
@@ -34,30 +35,20 @@ class UsageError(Exception):
         return f"{usage}Error: {self.args[0]}"
 
 
-class Option:
+class Argument:
+    """A word that has its place, in the annotation of its parameter; one with a default may be left out."""
+
+    def __init__(self, *flags: str, help: str, metavar: str = "") -> None:
+        self.flags = flags
+        self.help = help
+        self.metavar = metavar
+
+
+class Option(Argument):
     """An option, in the annotation of the parameter that it sets: `Annotated[str, Option("--hook", help="...")]`.
 
     A `bool` is a flag; a `list` has the values of an option that may be given several times.
     """
-
-    def __init__(
-        self, *flags: str, help: str, metavar: str = "", minimum: int | None = None, maximum: int | None = None
-    ):
-        self.flags = flags
-        self.help = help
-        self.metavar = metavar
-        self.minimum = minimum
-        self.maximum = maximum
-
-
-class Argument:
-    """A word that has its place, in the annotation of its parameter; one with a default may be left out."""
-
-    flags: tuple[str, ...] = ()
-
-    def __init__(self, *, metavar: str, help: str):
-        self.metavar = metavar
-        self.help = help
 
 
 Json = Annotated[bool, Option("--json", help="One JSON object per line.")]
@@ -70,7 +61,7 @@ class Parameter(msgspec.Struct, frozen=True):
     kind: type
     is_list: bool
     default: object
-    declared: Option | Argument
+    declared: Argument
 
     @property
     def is_required(self) -> bool:
@@ -93,18 +84,12 @@ class Parameter(msgspec.Struct, frozen=True):
 
     def convert(self, word: str) -> object:
         """The word as the function wants it. Raises argparse.ArgumentTypeError."""
-        declared = self.declared
         if self.choices and word not in self.choices:
             raise argparse.ArgumentTypeError(f"'{word}' is not one of {', '.join(self.choices)}")
         try:
-            value = self.kind(word)
+            return self.kind(word)
         except ValueError:
             raise argparse.ArgumentTypeError(f"'{word}' is not a number") from None
-        if isinstance(declared, Option) and isinstance(value, int):
-            low, high = declared.minimum, declared.maximum
-            if (low is not None and value < low) or (high is not None and value > high):
-                raise argparse.ArgumentTypeError(f"{value} is not between {low} and {high}")
-        return value
 
 
 def parameters(function: Callable[..., object]) -> list[Parameter]:
@@ -128,23 +113,6 @@ def _kind(annotation: object) -> tuple[type, bool]:
     return annotation, False
 
 
-class HelpLayout(argparse.HelpFormatter):
-    """The layout of a help."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=HELP_COLUMN)
-
-    def add_usage(
-        self,
-        usage: str | None,
-        actions: Iterable[argparse.Action],
-        groups: Iterable[object],
-        prefix: str | None = None,
-    ) -> None:
-        # The groups' type is private to argparse.
-        super().add_usage(usage, actions, groups, prefix or "Usage: ")  # type: ignore[arg-type]
-
-
 class CommandParser(argparse.ArgumentParser):
     """One that raises instead of ending the process, and lists the commands below it in its help."""
 
@@ -152,19 +120,26 @@ class CommandParser(argparse.ArgumentParser):
         self,
         prog: str,
         help: str,
-        takes: Sequence[str],
+        taken: Sequence[Parameter],
         commands: Sequence[tuple[str, str]] = (),
         closing: str = "",
     ) -> None:
-        usage = " ".join((prog, "[OPTIONS]", *takes))
-        super().__init__(prog, usage, _plain(help), add_help=False, allow_abbrev=False, formatter_class=HelpLayout)
+        words = [one.shown for one in taken if not one.declared.flags] if not commands else ["COMMAND", "[ARGS]..."]
+        layout = partial(argparse.HelpFormatter, max_help_position=HELP_COLUMN)
+        super().__init__(
+            prog, " ".join((prog, "[OPTIONS]", *words)), _plain(help),
+            add_help=False, allow_abbrev=False, formatter_class=layout,
+        )  # fmt: skip
         self.commands = commands
         self.closing = closing
         self.flags = list(HELP)
-        self.arguments = self.add_argument_group("Arguments")
-        self.options = self.add_argument_group("Options")
+        self._arguments = self.add_argument_group("Arguments")
+        self._options = self.add_argument_group("Options")
+        for parameter in taken:
+            self._add(parameter)
+        self._options.add_argument(*HELP, action="help", help=HELP_TEXT)
 
-    def add(self, parameter: Parameter) -> None:
+    def _add(self, parameter: Parameter) -> None:
         """Take what the parameter declares."""
         declared = parameter.declared
         given: dict[str, object] = {"help": _plain(declared.help)}
@@ -174,56 +149,43 @@ class CommandParser(argparse.ArgumentParser):
             given["action"] = "store_true"
         else:
             given |= {"metavar": declared.metavar, "type": parameter.convert}
-        if isinstance(declared, Option):
+        if declared.flags:
             self.flags += declared.flags
+            given["dest"] = parameter.name
             if parameter.is_list:
                 given["action"] = "append"
-            add_option: Callable[..., object] = self.options.add_argument
-            add_option(*declared.flags, dest=parameter.name, **given)
-            return
-        if parameter.is_list or not parameter.is_required:
+        elif parameter.is_list or not parameter.is_required:
             given["nargs"] = ("+" if parameter.is_required else "*") if parameter.is_list else "?"
-        add_argument: Callable[..., object] = self.arguments.add_argument
-        add_argument(parameter.name, **given)
-
-    def add_help_option(self) -> None:
-        self.options.add_argument(*HELP, action="help", help=HELP_TEXT)
+        group = self._options if declared.flags else self._arguments
+        add: Callable[..., object] = group.add_argument
+        add(*(declared.flags or (parameter.name,)), **given)
 
     def values(self, words: Sequence[str]) -> dict[str, object]:
         """What the words set, by the names of the parameters. Raises UsageError."""
         # Before Python 3.12.5 the intermixed form loses a `--`; options may be anywhere in front of one.
         read = self.parse_known_args if "--" in words else self.parse_known_intermixed_args
         found, unknown = read(list(words))
-        if unknown:
-            self.error(self._about_unknown(unknown[0]))
+        for word in unknown:
+            if word.startswith("-"):
+                self.error(f"No such option: {word}{did_you_mean(word, self.flags)}")
+            self.error(f"Got an unexpected argument: {word}")
         return vars(found)
-
-    def _about_unknown(self, word: str) -> str:
-        if not word.startswith("-"):
-            return f"Got an unexpected argument: {word}"
-        return f"No such option: {word}{did_you_mean(word, self.flags)}"
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, self)
 
+    def format_usage(self) -> str:
+        return f"Usage: {self.usage}\n"
+
     def format_help(self) -> str:
         """What argparse writes, the commands below this one, and the last sentence."""
+        text = super().format_help().replace("usage", "Usage", 1)
         if not self.commands:
-            return super().format_help()
+            return text
         column = max(len(name) for name, _ in self.commands) + 4
-        entries = [_entry(name, text, column) for name, text in self.commands]
+        entries = [_wrapped(text, f"  {name:<{column - 2}}", " " * column) for name, text in self.commands]
         closing = ["", _wrapped(self.closing)] if self.closing else []
-        return "\n".join((super().format_help(), "Commands:", *entries, *closing, ""))
-
-
-def command_parser(name: str, help: str, found: Sequence[Parameter]) -> CommandParser:
-    """The parser of one command."""
-    takes = [one.shown for one in found if isinstance(one.declared, Argument)]
-    parser = CommandParser(f"{PROGRAM} {name}", help, takes)
-    for parameter in found:
-        parser.add(parameter)
-    parser.add_help_option()
-    return parser
+        return "\n".join((text, "Commands:", *entries, *closing, ""))
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str:
@@ -234,10 +196,6 @@ def did_you_mean(word: str, known: Collection[str]) -> str:
 def _plain(text: str) -> str:
     """The text as it is, where argparse would fill in values."""
     return text.replace("%", "%%")
-
-
-def _entry(name: str, text: str, column: int) -> str:
-    return _wrapped(text, f"  {name:<{column - 2}}", " " * column)
 
 
 def _wrapped(text: str, first: str = "", others: str = "") -> str:

@@ -13,7 +13,6 @@ from tray.cli.command_line import (
     Option,
     Parameter,
     UsageError,
-    command_parser,
     did_you_mean,
     parameters,
 )
@@ -38,7 +37,7 @@ class UserCommand(msgspec.Struct, frozen=True):
         return function
 
     def parser(self) -> CommandParser:
-        return command_parser(self.name, self.help, parameters(self.function()))
+        return CommandParser(f"{PROGRAM} {self.name}", self.help, parameters(self.function()))
 
 
 # In the order in which users meet them.
@@ -164,19 +163,13 @@ GLOBAL = (
 
 def root_parser() -> CommandParser:
     """The parser of `hooktray` itself; its help lists the commands."""
-    parser = CommandParser(PROGRAM, ABOUT, ["COMMAND", "[ARGS]..."], first_words(), ABOUT_RELAY)
-    for parameter in GLOBAL:
-        parser.add(parameter)
-    parser.add_help_option()
-    return parser
+    return CommandParser(PROGRAM, ABOUT, GLOBAL, first_words(), ABOUT_RELAY)
 
 
 def group_parser(group: str) -> CommandParser:
     """The parser of a first word that has commands below it."""
     below = [(name.split()[1], one.help) for name, one in BY_NAME.items() if name.startswith(f"{group} ")]
-    parser = CommandParser(f"{PROGRAM} {group}", GROUPS[group], ["COMMAND", "[ARGS]..."], below)
-    parser.add_help_option()
-    return parser
+    return CommandParser(f"{PROGRAM} {group}", GROUPS[group], (), below)
 
 
 def first_words() -> list[tuple[str, str]]:

@@ -115,7 +115,7 @@ def _of_command(found: Sequence[Parameter], before: Sequence[str], word: str) ->
             return _choices(one)
     if word.startswith("-"):
         return _options(found)
-    return next((_choices(one) for one in found if isinstance(one.declared, Argument)), ())
+    return next((_choices(one) for one in found if not one.declared.flags), ())
 
 
 def _choices(parameter: Parameter) -> Candidates:

@@ -53,14 +53,8 @@ def check(
 
 
 def show_paths(paths: Paths, as_json: Json = False) -> None:
-    rows = {
-        "config": str(paths.config),
-        "state": str(paths.state),
-        "logs": str(paths.logs),
-        "socket": str(paths.socket),
-        "database": str(paths.database),
-        "relay": str(paths.relay),
-    }
+    names = ("config", "state", "logs", "socket", "database", "relay")
+    rows = {name: str(getattr(paths, name)) for name in names}
     print(json.dumps(rows) if as_json else "\n".join(f"{name:9} {path}" for name, path in rows.items()))
 
 

@@ -11,7 +11,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Annotated
@@ -62,23 +62,22 @@ def write_bundle(file: str, paths: Paths, results: Sequence[Finding]) -> None:
 
 
 def bundle_text(paths: Paths, results: Sequence[Finding]) -> str:
-    parts = [INTRODUCTION]
-    for title, text in _sections(paths, results):
-        parts.append(f"== {title} ==\n{text.strip() or '(nothing)'}")
-    return printable(_without_home(redact("\n\n".join(parts)).text), TEXT_LIMIT) + "\n"
-
-
-def _sections(paths: Paths, results: Sequence[Finding]) -> Iterator[tuple[str, str]]:
-    versions = [f"Hooktray {__version__}", f"Python {platform.python_version()}", platform.platform()]
-    yield "Versions", "\n".join(versions)
     named = (name for name in VARIABLES if os.environ.get(name))
-    yield "Desktop", "\n".join(f"{name} is {'set' if 'SSH' in name else os.environ[name]}" for name in named)
-    packages = sorted({f"{one.name} {one.version}" for one in distributions()}, key=str.lower)
-    yield "Packages", "\n".join(packages)
-    yield "Paths", "\n".join(f"{name}: {path}" for name, path in (("config", paths.config), ("state", paths.state)))
-    yield "Settings", masked_settings(_end(paths.config, FILE_LIMIT))
-    yield "Doctor", render(list(results))
-    yield "Log", "\n".join(_end(paths.logs / "hooktray.log", FILE_LIMIT).splitlines()[-LOG_LINES:])
+    packages = {f"{one.name} {one.version}" for one in distributions()}
+    log = _end(paths.logs / "hooktray.log", FILE_LIMIT).splitlines()[-LOG_LINES:]
+    sections = {
+        "Versions": [f"Hooktray {__version__}", f"Python {platform.python_version()}", platform.platform()],
+        "Desktop": [f"{name} is {'set' if 'SSH' in name else os.environ[name]}" for name in named],
+        "Packages": sorted(packages, key=str.lower),
+        "Paths": [f"config: {paths.config}", f"state: {paths.state}"],
+        "Settings": [masked_settings(_end(paths.config, FILE_LIMIT))],
+        "Doctor": [render(list(results))],
+        "Log": log,
+    }
+    texts = {title: "\n".join(lines).strip() for title, lines in sections.items()}
+    parts = [f"== {title} ==\n{text or '(nothing)'}" for title, text in texts.items()]
+    text, home = redact("\n\n".join([INTRODUCTION, *parts])).text, str(Path.home())
+    return printable(text.replace(home, "~") if len(home) > 1 else text, TEXT_LIMIT) + "\n"
 
 
 def _end(path: Path, size: int) -> str:
@@ -91,8 +90,3 @@ def _end(path: Path, size: int) -> str:
     except OSError as error:
         return f"{path}: {error.strerror}"
     return text.partition("\n")[2] if cut else text
-
-
-def _without_home(text: str) -> str:
-    home = str(Path.home())
-    return text.replace(home, "~") if len(home) > 1 else text

@@ -45,7 +45,7 @@ def parse_filters(
 ) -> dict[str, str | float]:
     """What a command wants of the journal, for `row_filter`. Raises HooktrayError with the nearest valid word."""
     if verdict and verdict not in VERDICTS:
-        raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=_suggest(verdict, VERDICTS))
+        raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=suggest(verdict, VERDICTS))
     return {
         "agent": agent,
         "project": project,
@@ -66,36 +66,18 @@ def check_names(wanted: Mapping[str, object], journal: Journal, paths: Paths) ->
     """
     agent, event, hook = (str(wanted[name]) for name in ("agent", "event", "hook"))
     if agent and not journal.recent(1, RowFilter(agent=agent), brief=True):
-        _check_agent(agent)
+        agents = (*AGENTS, *UNSUPPORTED, UNKNOWN)
+        if agent not in agents:
+            raise HooktrayError(f"--agent {agent}: unknown agent", hint=suggest(agent, agents))
     if event and not journal.recent(1, RowFilter(event=event), brief=True):
-        _check_known("event", event, _events())
+        native = {name for known in AGENTS.values() for name in known.events}
+        _check_known("event", event, {*(kind.value for kind in EventKind), *native})
     if hook and not journal.recent(1, RowFilter(hook=hook), brief=True):
-        _check_known("hook", hook, _hook_names(paths))
+        from tray.engine.catalogs import open_catalog  # reads sources, for a name that is in no row
 
-
-def _check_agent(agent: str) -> None:
-    agents = (*AGENTS, *UNSUPPORTED, UNKNOWN)
-    if agent not in agents:
-        raise HooktrayError(f"--agent {agent}: unknown agent", hint=_suggest(agent, agents))
-
-
-def _events() -> set[str]:
-    """Every event by both of its names."""
-    native = {name for known in AGENTS.values() for name in known.events}
-    return {*(kind.value for kind in EventKind), *native}
-
-
-def _hook_names(paths: Paths) -> set[str]:
-    """The names of all hooks that sources or the ledger know."""
-    from tray.engine.catalogs import open_catalog  # reads sources, for a name that is in no row
-
-    catalog = open_catalog(paths)
-    catalog.refresh()
-    return {one.hook.name for one in catalog.states}
-
-
-def _suggest(word: str, known: Collection[str]) -> str:
-    return suggest(word, known)
+        catalog = open_catalog(paths)
+        catalog.refresh()
+        _check_known("hook", hook, {one.hook.name for one in catalog.states})
 
 
 def _check_known(name: str, word: str, known: Collection[str]) -> None:

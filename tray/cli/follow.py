@@ -1,11 +1,11 @@
-"""`hooktray log --follow`: what comes in, as it comes in."""
+"""`--follow`: what comes in, as it comes in."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -20,28 +20,34 @@ MAX_SHOWN = 1000  # rows that are known to have been shown
 POLL_INTERVAL = 0.25  # seconds between two checks of the files; the database is read only when one has changed
 
 
-def follow(journal: Journal, database: Path, wanted: Mapping[str, object], limit: int, *, as_json: bool) -> None:
-    """The latest rows and then each new one, oldest first, until the user ends it."""
+def changes(database: Path) -> Iterator[None]:
+    """Yield at once, and again whenever the files of the database have changed."""
+    files = database, database.with_name(database.name + "-wal")
+    before: list[object] = []
+    while True:
+        if (now := [file_stamp(file) for file in files]) != before:
+            before = now
+            yield
+        time.sleep(POLL_INTERVAL)
+
+
+def follow_journal(
+    journal: Journal, database: Path, wanted: Mapping[str, object], limit: int, *, as_json: bool
+) -> None:
+    """Print the latest rows and then each new one, oldest first, until the user ends it."""
     fitting = row_filter(wanted)
-    before = file_states(database)
+    changed = changes(database)
+    next(changed)  # first, or a change between the two is never shown
     last = _newest(journal, "")
     shown: deque[str] = deque(maxlen=MAX_SHOWN)
     _show(journal.recent(limit, fitting), shown, as_json=as_json)
-    while True:
-        time.sleep(POLL_INTERVAL)
-        now = file_states(database)
-        if now == before:
-            continue
-        before, after, last = now, last, _newest(journal, last)
+    for _ in changed:
+        after, last = last, _newest(journal, last)
         _show(list(journal.iterate(replace(fitting, after=after))), shown, as_json=as_json)
 
 
 def _newest(journal: Journal, otherwise: str) -> str:
     return next((record.id for record in journal.recent(1)), otherwise)
-
-
-def file_states(database: Path) -> tuple[object, object]:
-    return file_stamp(database), file_stamp(database.with_name(database.name + "-wal"))
 
 
 def _show(records: list[Record], shown: deque[str], *, as_json: bool) -> None:

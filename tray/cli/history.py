@@ -25,10 +25,9 @@ from tray.cli.filters import (
     parse_filters,
     parse_since,
 )
-from tray.cli.follow import follow as follow_journal
-from tray.cli.tables import table
+from tray.cli.follow import follow_journal
 from tray.cli.tray_reports import ask_report
-from tray.cli.views import clock, print_log
+from tray.cli.views import clock, print_log, table
 from tray.cli.why import report, why_row
 from tray.engine.log_rows import LogEntry, log_report, row_filter
 from tray.errors import HooktrayError
@@ -39,6 +38,7 @@ from tray.store.journal import Journal
 from tray.store.stats import Statistics
 from tray.text import printable
 
+MAX_ROWS = 10_000
 MAX_ASKED = 1000  # rows that the tray is asked for: it serves agents meanwhile
 
 FORMATS = ("jsonl", "csv")
@@ -56,7 +56,7 @@ Id = Annotated[str, Argument(metavar="ID", help="The id of a row of `hooktray lo
 def log(
     paths: Paths,
     as_json: Json = False,
-    limit: Annotated[int, Option("--limit", "-n", metavar="N", minimum=1, maximum=10000, help="How many rows.")] = 20,
+    limit: Annotated[int, Option("--limit", "-n", metavar="N", help="How many rows.")] = 20,
     follow: Annotated[bool, Option("--follow", "-f", help="Go on with what comes in, oldest first.")] = False,
     agent: Agent = "",
     project: Project = "",
@@ -67,6 +67,8 @@ def log(
     text: Text = "",
     since: Since = "",
 ) -> None:
+    if not 1 <= limit <= MAX_ROWS:
+        raise UsageError(f"argument --limit/-n: {limit} is not between 1 and {MAX_ROWS}")
     wanted = parse_filters(
         agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text, since=since
     )
@@ -74,17 +76,14 @@ def log(
         follow_journal(_checked_journal(paths, wanted), paths.database, wanted, limit, as_json=as_json)
         return
     asked = ask_report(paths, "log", limit=limit, wanted=wanted) if limit <= MAX_ASKED else None
-    entries = asked["entries"] if asked else ()
-    entries = entries or _read_log(paths, limit, wanted)  # an empty log may be that of a misspelt name
+    entries: Sequence[LogEntry] = asked["entries"] if asked else ()
+    if not entries:  # an empty log may be that of a misspelt name
+        entries = log_report(_checked_journal(paths, wanted), limit, row_filter(wanted))
     if not as_json:
         print_log(entries, filtered=any(value != "" for value in wanted.values()))
         return
     for entry in entries:
         print(json.dumps(entry["row"], ensure_ascii=False))
-
-
-def _read_log(paths: Paths, limit: int, wanted: Mapping[str, object]) -> Sequence[LogEntry]:
-    return log_report(_checked_journal(paths, wanted), limit, row_filter(wanted))
 
 
 def why(paths: Paths, decision: Id, as_json: Json = False) -> None:

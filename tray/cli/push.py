@@ -9,7 +9,7 @@ from getpass import getpass
 
 from tray.approvals.guarded_settings import settings_in_force
 from tray.cli.command_line import Json
-from tray.cli.tables import table
+from tray.cli.views import table
 from tray.errors import HooktrayError
 from tray.notify.push import message
 from tray.notify.push.sender import SendRequest
@@ -58,19 +58,15 @@ def test(paths: Paths) -> int:
 
 def add(paths: Paths) -> None:
     paths.prepare()
-    url = _typed()
+    if sys.stdin.isatty():  # without an echo; never an argument, which others could read
+        url = getpass("The service's Apprise URL (it is not shown): ").strip()
+    else:
+        url = sys.stdin.readline().strip()
     if problem := push_urls.problem(url):
         raise HooktrayError(problem, hint="give it as Apprise does: `ntfy://topic`")
     place = push_secrets.keep(url, paths.state)
     print(f"Kept in {place}. Write this into {paths.config}, then confirm it: hooktray approve push", file=sys.stderr)
     print(f'push:\n  - {{url: "{push_urls.reference(url)}", when: away, classes: [needs_you, asked, turn_end]}}')
-
-
-def _typed() -> str:
-    """Without an echo at a terminal; never an argument, which others could read."""
-    if not sys.stdin.isatty():
-        return sys.stdin.readline().strip()
-    return getpass("The service's Apprise URL (it is not shown): ").strip()
 
 
 def _targets(paths: Paths) -> list[PushTarget]:

@@ -6,7 +6,6 @@ import json
 import os
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TypedDict
 
 from msgspec.structs import replace
 
@@ -25,43 +24,10 @@ from tray.execution.hook_runs import is_opened
 from tray.execution.process import RUN_VARIABLE
 from tray.ipc.client import send_request
 from tray.ipc.health import parse_health
-from tray.model.decision import Outcome, Record
+from tray.model.decision import Record
 from tray.model.event import Event
 from tray.paths import Paths
 from tray.text import printable
-
-
-class ReplayedVerdict(TypedDict):
-    verdict: str
-    reason: str
-
-
-class ReplayedHook(TypedDict):
-    name: str
-    status: str
-    verdict: str
-    reason: str
-    ms: float
-    stderr: str
-
-
-class ReplayRow(TypedDict):
-    """What `hooktray replay --json` shows."""
-
-    id: str
-    agent: str
-    event: str
-    then: ReplayedVerdict
-    now: ReplayedVerdict
-    same: bool
-    rewrites: str | None
-    rewrite: object
-    hooks: list[ReplayedHook]
-    adjustments: list[str]
-    stdout: str
-    code: int
-    inexact: list[str]
-    unapproved: str | None
 
 
 def replay(paths: Paths, record: Record, *, hook: str, against: str, as_json: bool) -> None:
@@ -73,8 +39,11 @@ def replay(paths: Paths, record: Record, *, hook: str, against: str, as_json: bo
         replayed = _replay_hook(paths, stores, event, record, hook, against)
     else:
         replayed = engine_replay.run(_engine(paths, stores), event, record)
-    row = _row(replayed, record, against)
-    print(json.dumps(row, default=str) if as_json else printable(_report(row)))
+    unapproved = str(Path(against).absolute()) if against else None
+    if as_json:
+        print(json.dumps(_row(replayed, record, unapproved), default=str))
+    else:
+        print(printable(_report(replayed, record, unapproved)))
 
 
 def _refuse_hooks(paths: Paths) -> None:
@@ -107,7 +76,8 @@ def _engine(paths: Paths, stores: Stores) -> Engine:
     return trial.silent_engine(stores, EngineOptions(settings=ConfirmedSettings(paths, stores)))
 
 
-def _row(replayed: Replay, record: Record, against: str) -> ReplayRow:
+def _row(replayed: Replay, record: Record, unapproved: str | None) -> dict[str, object]:
+    """What `hooktray replay --json` shows."""
     decision = replayed.decision
     return {
         "id": record.id,
@@ -118,42 +88,42 @@ def _row(replayed: Replay, record: Record, against: str) -> ReplayRow:
         "same": record.verdict is decision.verdict,
         "rewrites": decision.rewrite.target.value if decision.rewrite else None,
         "rewrite": decision.rewrite.value if decision.rewrite else None,
-        "hooks": [_hook(outcome) for outcome in decision.outcomes],
+        "hooks": [
+            {
+                "name": outcome.hook,
+                "status": outcome.status.value,
+                "verdict": outcome.output.verdict.word,
+                "reason": outcome.output.reason or outcome.cause,
+                "ms": round(outcome.ms, 3),
+                "stderr": outcome.stderr,
+            }
+            for outcome in decision.outcomes
+        ],
         "adjustments": list(decision.adjustments),
         "stdout": replayed.answer.stdout.decode("utf-8", "replace"),
         "code": replayed.answer.code,
         "inexact": list(replayed.inexact),
-        "unapproved": str(Path(against).absolute()) if against else None,
+        "unapproved": unapproved,
     }
 
 
-def _hook(outcome: Outcome) -> ReplayedHook:
-    return {
-        "name": outcome.hook,
-        "status": outcome.status.value,
-        "verdict": outcome.output.verdict.word,
-        "reason": outcome.output.reason or outcome.cause,
-        "ms": round(outcome.ms, 3),
-        "stderr": outcome.stderr,
-    }
-
-
-def _report(row: ReplayRow) -> str:
-    then, now = row["then"], row["now"]
-    lines = [f"Replay of {row['event']} of {row['agent']}, decision {row['id']}. Nothing was sent or written down."]
-    if row["unapproved"]:
-        lines.append(f"NOT APPROVED: what ran is {row['unapproved']}, because you named it.")
-    lines += [f"then: {then['verdict']}" + (f", {then['reason']}" if then["reason"] else "")]
-    lines += [f"now:  {now['verdict']}" + (f", {now['reason']}" if now["reason"] else "")]
-    for hook in row["hooks"]:
-        status, reason = hook["status"].replace("_", " "), f": {hook['reason']}" if hook["reason"] else ""
-        lines.append(f"  {hook['name']}: {status}, {hook['verdict']}, {hook['ms']:.1f} ms{reason}")
-        lines += [f"    printed: {hook['stderr'].strip()}"] if hook["stderr"].strip() else []
-    if row["rewrites"]:
-        lines.append(
-            f"  rewrites the {row['rewrites']}: {json.dumps(row['rewrite'], ensure_ascii=False, default=str)}"
-        )
-    lines += [f"  made to fit: {adjustment}" for adjustment in row["adjustments"]]
-    lines.append(f"The agent would be told: {row['stdout'].strip() or 'nothing'} (exit {row['code']})")
-    lines += [f"inexact: {reason}" for reason in row["inexact"]]
+def _report(replayed: Replay, record: Record, unapproved: str | None) -> str:
+    decision = replayed.decision
+    lines = [f"Replay of {record.event} of {record.agent}, decision {record.id}. Nothing was sent or written down."]
+    if unapproved:
+        lines.append(f"NOT APPROVED: what ran is {unapproved}, because you named it.")
+    before, after = (record.verdict.word, record.reason), (decision.verdict.word, reasons(decision))
+    lines += [f"then: {', '.join(filter(None, before))}", f"now:  {', '.join(filter(None, after))}"]
+    for outcome in decision.outcomes:
+        status, why = outcome.status.value.replace("_", " "), outcome.output.reason or outcome.cause
+        result = f"{status}, {outcome.output.verdict.word}, {round(outcome.ms, 3):.1f} ms"
+        lines.append(f"  {outcome.hook}: {result}" + (f": {why}" if why else ""))
+        lines += [f"    printed: {outcome.stderr.strip()}"] if outcome.stderr.strip() else []
+    if rewrite := decision.rewrite:
+        value = json.dumps(rewrite.value, ensure_ascii=False, default=str)
+        lines.append(f"  rewrites the {rewrite.target.value}: {value}")
+    lines += [f"  made to fit: {adjustment}" for adjustment in decision.adjustments]
+    told = replayed.answer.stdout.decode("utf-8", "replace").strip() or "nothing"
+    lines.append(f"The agent would be told: {told} (exit {replayed.answer.code})")
+    lines += [f"inexact: {reason}" for reason in replayed.inexact]
     return "\n".join(lines)

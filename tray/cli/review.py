@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from contextlib import closing
 
 from tray.approvals.review import require_readable
 from tray.approvals.review import review as render
@@ -31,11 +32,9 @@ def review(paths: Paths, hook: HookName) -> None:
 def _review(paths: Paths, word: str) -> tuple[str, str]:
     """The text, and the hook's key if it waits. Raises HooktrayError when no hook is meant, or it cannot be read."""
     stores = open_stores(paths)
-    try:
+    with closing(stores.journal):
         one = require_readable(hook_state(paths, stores, word))
         return render(one, stores.copies, os.environ), one.key if one.waiting else ""
-    finally:
-        stores.journal.close()
 
 
 def _is_decided(paths: Paths, key: str) -> bool:

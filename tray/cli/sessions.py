@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 from pathlib import Path
-from typing import Annotated, NoReturn, TypedDict
+from typing import Annotated, TypedDict
 
 from tray.cli.command_line import Json, Option
-from tray.cli.follow import file_states
-from tray.cli.tables import table
-from tray.cli.views import clock
+from tray.cli.follow import changes
+from tray.cli.views import clock, table
 from tray.errors import StoreError
 from tray.model.place import place_label
-from tray.model.session import Session, by_urgency
+from tray.model.session import by_urgency
 from tray.paths import Paths
 from tray.store.db import open_db
 from tray.store.sessions import SessionRows
-
-POLL_INTERVAL = 0.25  # seconds between two looks at the files; the database is read only when one has changed
 
 
 class SessionRow(TypedDict):
@@ -57,41 +53,38 @@ def show_sessions(
         print("No session yet. One appears here with the first event of an agent that is connected.")
 
 
-def _follow(rows: SessionRows, database: Path, *, as_json: bool) -> NoReturn:
+def _follow(rows: SessionRows, database: Path, *, as_json: bool) -> None:
     """Print each row, then each one that changes, until the user ends the command."""
-    before = file_states(database)  # first, or a change between the two is never shown
+    changed = changes(database)
+    next(changed)  # first, or a change between the two is never shown
     shown = session_rows(rows)
     for row in shown:
         _print(row, as_json=as_json)
-    while True:
-        now = file_states(database)
-        if now != before:
-            with contextlib.suppress(StoreError):  # it is being made anew
-                found = session_rows(rows)
-                for row in found:
-                    if row not in shown:
-                        _print(row, as_json=as_json)
-                before, shown = now, found
-        time.sleep(POLL_INTERVAL)
+    for _ in changed:
+        with contextlib.suppress(StoreError):  # it is being made anew
+            found = session_rows(rows)
+            for row in found:
+                if row not in shown:
+                    _print(row, as_json=as_json)
+            shown = found
 
 
 def session_rows(rows: SessionRows) -> list[SessionRow]:
     """What waits for its user comes first."""
-    return [session_row(one) for one in sorted(rows.all(), key=by_urgency)]
-
-
-def session_row(one: Session) -> SessionRow:
-    return {
-        "session": one.session,
-        "agent": one.agent,
-        "machine": one.machine,
-        "project": one.project,
-        "name": one.name,
-        "state": one.state.value,
-        "since": one.since,
-        "place": place_label(one.place),
-        "usage_limit": one.usage_limit,
-    }
+    return [
+        {
+            "session": one.session,
+            "agent": one.agent,
+            "machine": one.machine,
+            "project": one.project,
+            "name": one.name,
+            "state": one.state.value,
+            "since": one.since,
+            "place": place_label(one.place),
+            "usage_limit": one.usage_limit,
+        }
+        for one in sorted(rows.all(), key=by_urgency)
+    ]
 
 
 def _print(row: SessionRow, *, as_json: bool) -> None:

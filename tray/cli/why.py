@@ -65,13 +65,8 @@ def _hook(hook: Mapping[str, object]) -> Iterator[str]:
     yield f"  {hook['name']}: {str(hook['status']).replace('_', ' ')}, {hook['verdict']}, {hook['ms']:.1f} ms"
     if hook.get("cause"):
         yield f"    {hook['cause']}"
-        yield from _advice(hook)
+        if not hook.get("gate") and (advice := remedy(str(hook["cause"]), str(hook["name"]))):
+            yield f"    {advice}"
     for key, label in FIELD_LABELS.items():
         if hook.get(key) and hook[key] != hook.get("cause"):
             yield f"    {label}: {str(hook[key]).strip()}"
-
-
-def _advice(hook: Mapping[str, object]) -> Iterator[str]:
-    """What to do about its failure."""
-    if not hook.get("gate") and (text := remedy(str(hook["cause"]), str(hook["name"]))):
-        yield f"    {text}"
