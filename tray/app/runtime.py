@@ -18,7 +18,7 @@ from tray.desktop.alert_controller import AlertController
 from tray.desktop.autostart import autostart
 from tray.desktop.confirmed_clicks import ConfirmedClicks
 from tray.desktop.icon import Icon, choose_icon
-from tray.desktop.menu import SHOWN_RECORDS
+from tray.desktop.menu.recent import RECORD_LIMIT
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_parts import MenuParts
 from tray.desktop.opener import Opener
@@ -232,7 +232,7 @@ class App:
             sources=self._refresh,
             tray=self._core,
         )
-        recent = journal.recent(SHOWN_RECORDS, brief=True)
+        recent = journal.recent(RECORD_LIMIT, brief=True)
         self._presenter = Presenter(controls=self._controls, catalog=self._catalog, recent=recent, parts=parts)
         agents_menu.view = self._presenter
         self._menu_controller = MenuController(

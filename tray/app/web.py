@@ -8,15 +8,7 @@ from collections.abc import Iterator
 from tray.app.core import TrayCore
 from tray.app.source_refresh import SourceRefresh
 from tray.approvals.user_action import UserAction
-from tray.desktop.menu import (
-    ApplyConnection,
-    ConnectAll,
-    Item,
-    ItemKind,
-    MenuState,
-    OpenPage,
-    menu,
-)
+from tray.desktop.menu import menu
 from tray.desktop.menu.actions import ApplyConnection, ConnectAll, OpenPage
 from tray.desktop.menu.items import Item, ItemKind
 from tray.desktop.menu.state import MenuState

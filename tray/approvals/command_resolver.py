@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from tray.agents.placeholders import fill
 from tray.approvals import shell_hooks
 from tray.approvals.command_words import (
     CommandWord,

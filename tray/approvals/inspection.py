@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 
 import msgspec
 
-from tray.agents.placeholders import declared_values, fill
+from tray.agents.placeholders import declared_values
 from tray.approvals import covered_files, shell_hooks
 from tray.approvals.command_words import (
     SYSTEM_FOLDERS,

@@ -55,7 +55,7 @@ def list_hooks(paths: Paths, as_json: Json = False) -> None:
     paths.prepare()
     report = ask_report(paths, "list")
     if not report:
-        from tray.doctor.hook_list import read_hooks  # as a rule the tray answers
+        from tray.doctor.reports import read_hooks  # as a rule the tray answers
 
         report = read_hooks(paths)
     if not as_json:

@@ -28,7 +28,6 @@ from tray.model.event import Event, EventKind
 from tray.model.place import Place, read_place
 from tray.model.session import Session, SessionState, by_urgency
 from tray.recent import Recent
-from tray.store.session_rows import SessionRows
 from tray.store.sessions import SessionRows
 from tray.text import first_line, redact, sanitise
 

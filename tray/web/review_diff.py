@@ -7,7 +7,6 @@ import difflib
 import msgspec
 
 from tray.approvals.catalog import REMOVED, HookState
-from tray.approvals.definition import definition_rows
 from tray.approvals.review import definition_rows
 from tray.store.copies import Copies, DamagedError
 

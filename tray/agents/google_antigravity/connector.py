@@ -15,7 +15,6 @@ from tray.agents.connection import (
     Site,
     read_or_empty,
 )
-from tray.agents.google_antigravity.hook_format import EVENTS, ID, TOOL_EVENTS, UNCONNECTED_EVENTS
 from tray.agents.google_antigravity.protocol import EVENTS, ID, TOOL_EVENTS, UNCONNECTED_EVENTS, neutral
 from tray.agents.settings_connector import OwnEntry, SettingsConnector
 from tray.edit.json_edit import OBJECT_HINT, JsonText, is_blank, new_document

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from tray.agents import relay_command
 from tray.agents.connection import Plan, RelayEntry, Site, source_change
 from tray.agents.executables import MODE, ExecutablesConnector
-from tray.agents.shelley.hook_format import AGENT
 from tray.agents.shelley.protocol import AGENT, EVENTS
 from tray.edit.file_changes import File, FileChange, FileState, Link, read_state
 from tray.errors import HooktrayError

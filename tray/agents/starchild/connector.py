@@ -21,7 +21,6 @@ from tray.agents.connection import (
     read_or_empty,
 )
 from tray.agents.list_entries import ListConnector
-from tray.agents.starchild.hook_format import AGENT
 from tray.agents.starchild.protocol import AGENT, EVENTS
 from tray.edit import yaml_edit
 from tray.strict.yaml_reader import load_yaml

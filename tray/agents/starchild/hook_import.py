@@ -11,7 +11,6 @@ from tray.agents.connection import Extracted, HookCheck, Site
 from tray.agents.list_entries import KEY, ListImporter
 from tray.agents.settings_import import UNSUPPORTED
 from tray.agents.starchild.connector import CONNECTOR, HOOKS_FILE, hooks_enabled, workspace
-from tray.agents.starchild.hook_format import AGENT
 from tray.agents.starchild.protocol import AGENT
 from tray.agents.starchild.source import WORKSPACE, parse
 from tray.edit.yaml_edit import append, items, verbatim_items

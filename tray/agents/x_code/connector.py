@@ -15,7 +15,6 @@ from tray.agents.connection import PROBE_EVENT, EntryContent, Plan, RelayEntry, 
 from tray.agents.native_runs import declared_in
 from tray.agents.own_file import OwnFileConnector
 from tray.agents.settings_connector import OwnEntry, SettingsConnector
-from tray.agents.x_code.hook_format import AGENT
 from tray.agents.x_code.protocol import AGENT, EVENTS
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.edit.json_edit import JsonText, new_document
