@@ -7,14 +7,14 @@ import cmath
 import math
 import wave
 from itertools import combinations
-from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 from tray.notify.alert import DEFAULTS
-from tray.notify.sounds import compose
 
-FOLDER = Path(compose.__file__).parent
+compose = loaded("docs/compose_sounds.py")
+FOLDER = compose.FOLDER
 NAMES = sorted(compose.TUNES)
 
 

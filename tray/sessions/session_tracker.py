@@ -78,7 +78,8 @@ class SessionTracker:
             self._sessions = {(one.agent, one.session): one for one in self._rows.all()}
         for one in tuple(self._sessions.values()):
             if not one.ended and one.place.processes and not is_alive(one.place.processes[0]):
-                self._put(replace(one, ended=True, state=state_after_death(one)))
+                has_failed = one.state is SessionState.FAILED
+                self._put(replace(one, ended=True, state=one.state if has_failed else SessionState.DONE))
         self._prune()
 
     @property
@@ -234,11 +235,6 @@ def dropped_place(event: Event, names: tuple[str, ...]) -> Record:
 def session_id(text: str) -> str:
     """The agent's name for it, as the disk and the screen may have it."""
     return sanitise(redact(text[: 4 * ID_LIMIT]).text, ID_LIMIT)
-
-
-def state_after_death(one: Session) -> SessionState:
-    """Of a session whose agent ended without a word."""
-    return SessionState.FAILED if one.state is SessionState.FAILED else SessionState.DONE
 
 
 def _usage_limit(event: Event, state: SessionState, before: str = "") -> str:

@@ -146,17 +146,14 @@ class PushQueue:
         begins = url not in self._surplus
         self._surplus[url] = self._surplus.get(url, 0) + 1
         if begins:
-            self._timer.after(MINUTE, partial(self._send_summary, url))
-
-    def _send_summary(self, url: str) -> None:
-        self._begin(_Delivery(message.summary(url, self._surplus.pop(url))))
+            self._timer.after(MINUTE, lambda: self._begin(_Delivery(message.summary(url, self._surplus.pop(url)))))
 
     # ---- one message
 
     def _begin(self, one: _Delivery) -> None:
         if self._under_way >= WAITING_LIMIT:
-            one.tries = len(RETRIES)
-            self._record(one, PushResult(PushStatus.UNREACHED, "too many others wait"))
+            one.tries, one.result = len(RETRIES), PushResult(PushStatus.UNREACHED, "too many others wait")
+            self._record(one)
             return
         self._under_way += 1
         one.result = UNEXPECTED
@@ -175,10 +172,10 @@ class PushQueue:
     def _end(self, one: _Delivery) -> None:
         """Record the result, and send the message again if it cannot have arrived."""
         self._under_way -= 1
-        self._record(one, one.result)
+        self._record(one)
 
-    def _record(self, one: _Delivery, result: PushResult) -> None:
-        url = one.message.url
+    def _record(self, one: _Delivery) -> None:
+        url, result = one.message.url, one.result
         if result.status is PushStatus.SENT:
             self._problems.pop(url, None)
             return

@@ -1,1 +1,1 @@
-"""Hooktray's own sounds, and the composer that makes them."""
+"""Hooktray's own sounds, which docs/compose_sounds.py makes."""

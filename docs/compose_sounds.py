@@ -1,4 +1,4 @@
-"""Composes Hooktray's sounds from sine partials; `python -m tray.notify.sounds.compose` rewrites the files."""
+"""Composes Hooktray's sounds from sine partials; `python docs/compose_sounds.py` rewrites the files."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+FOLDER = Path(__file__).parents[1] / "tray" / "notify" / "sounds"
 RATE = 44_100  # samples per second
 PEAK = 10 ** (-6 / 20) * 32_767  # -6 dBFS
 FADE = 0.02  # seconds, at the very end, so that nothing clicks
@@ -105,7 +106,7 @@ def _wav(samples: array.array[int]) -> bytes:
 
 def main() -> None:
     for name, tune in TUNES.items():
-        (Path(__file__).parent / f"{name}.wav").write_bytes(compose(tune))
+        (FOLDER / f"{name}.wav").write_bytes(compose(tune))
 
 
 if __name__ == "__main__":
