@@ -84,9 +84,17 @@ class ApprovalRequests:
                 why = say("`{setting}` is confirmed already", setting=setting.text)
                 raise HooktrayError(why, hint=say("there is nothing to do"))
             return self._confirm(setting, yes=True)
-        found = self._batch(request) or self._waiting(request)
-        if found:
-            return found
+        word = str(request.get("hook", ""))
+        if not any(one.hook.name == word for one in self._controls.hooks()):
+            if word == UNCHANGED:
+                return self._unchanged()
+            if waiting := [one for one in self._controls.requests if word and one.word == word]:
+                return UserRequest(  # clicks that wait for the passphrase have a word of their own
+                    summary=waiting[-1].summary,
+                    question=say("Hooktray: {what}? It was clicked there just now.", what=waiting[-1].summary),
+                    action=UserAction(action="allow", key=waiting[-1].id),
+                    in_menu=waiting[-1].summary,
+                )
         one = self._find(request)
         env = require_grantable(one.hook, names) if (names := _names(request)) else ()
         if env and one.approved:
@@ -162,10 +170,8 @@ class ApprovalRequests:
             )
         return self._all_of(found[0])
 
-    def _batch(self, request: Mapping[str, object]) -> UserRequest | None:
+    def _unchanged(self) -> UserRequest:
         """`approve unchanged`: all hooks that wait with exactly the imported content."""
-        if request.get("hook") != UNCHANGED or any(one.hook.name == UNCHANGED for one in self._controls.hooks()):
-            return None
         batch = self._controls.batch
         if not batch:
             why = say("no hook waits with exactly the imported content")
@@ -181,20 +187,6 @@ class ApprovalRequests:
             action=UserAction(action="batch", digest=batch.digest),
             tried=batch.hooks,
             in_menu=waits,
-        )
-
-    def _waiting(self, request: Mapping[str, object]) -> UserRequest | None:
-        """A request that has a word of its own: clicks that wait for the passphrase."""
-        word = request.get("hook")
-        found = [one for one in self._controls.requests if word and one.word == word]
-        if not found or any(one.hook.name == word for one in self._controls.hooks()):
-            return None
-        last = found[-1]
-        return UserRequest(
-            summary=last.summary,
-            question=say("Hooktray: {what}? It was clicked there just now.", what=last.summary),
-            action=UserAction(action="allow", key=last.id),
-            in_menu=last.summary,
         )
 
     def deny(self, request: Mapping[str, object]) -> UserRequest:

@@ -46,7 +46,10 @@ def send_request(
             start = _receive(connection, 1, until)
             while can_ask and start == frames.QUESTION:
                 asked = time.monotonic()
-                _answer_question(connection, until)
+                size = frames.question_size(start + _receive(connection, frames.QUESTION_SIZE - 1, until))
+                typed = ask_hidden(_receive(connection, size, until).decode("utf-8", "replace"))
+                with contextlib.suppress(ConnectionError):  # the tray no longer waits: its reply is there
+                    connection.sendall(f"{typed}\n".encode())
                 until += time.monotonic() - asked
                 start = _receive(connection, 1, until)
             start += _receive(connection, frames.REPLY_SIZE - 1, until)
@@ -56,13 +59,6 @@ def send_request(
         except (OSError, FrameError) as error:
             raise IpcError(f"the tray broke off: {error}", hint="its log says why: `hooktray paths`") from error
     return _reply(start + rest)
-
-
-def _answer_question(connection: socket.socket, until: float) -> None:
-    size = frames.question_size(frames.QUESTION + _receive(connection, frames.QUESTION_SIZE - 1, until))
-    typed = ask_hidden(_receive(connection, size, until).decode("utf-8", "replace"))
-    with contextlib.suppress(ConnectionError):  # the tray no longer waits: its reply is there
-        connection.sendall(f"{typed}\n".encode())
 
 
 def _connect(path: Path) -> tuple[socket.socket, str]:

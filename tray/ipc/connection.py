@@ -138,11 +138,6 @@ class ClientConnection:
         """Whether the frame is all there."""
         return self.header is not None and self.prefix is not None and self._received == self.prefix.body_size
 
-    def read_rest(self) -> None:
-        """Read the rest of the frame, as long as it keeps coming."""
-        if not self.read(STALL_TIMEOUT, extend=True):
-            raise ClientDisconnected
-
     def read(self, timeout: float, *, extend: bool = False) -> bool:
         """True when the whole frame is there, False when the time is over; progress may renew the time."""
         until = time.monotonic() + timeout
@@ -250,27 +245,25 @@ class ClientConnection:
 
     def _receive(self) -> int:
         """Read what has come, and return its size. Most of a body that is kept is put where it stays."""
-        if self.header is not None and self.prefix is not None and self.prefix.body_size <= PAYLOAD_LIMIT:
-            return self._receive_body(self.prefix.body_size)
-        received = self._connection.recv(CHUNK)
-        if self.header is not None:
-            self._unread = received
-        else:
-            self._unread = bytearray(self._unread) if isinstance(self._unread, bytes) else self._unread
-            self._unread += received
-        return len(received)
-
-    def _receive_body(self, size: int) -> int:
+        if self.header is None or self.prefix is None or self.prefix.body_size > PAYLOAD_LIMIT:
+            received = self._connection.recv(CHUNK)
+            if self.header is not None:
+                self._unread = received
+            else:
+                self._unread = bytearray(self._unread) if isinstance(self._unread, bytes) else self._unread
+                self._unread += received
+            return len(received)
+        size = self.prefix.body_size
         if not self._has_room:
             self._has_room = True
             self._body.seek(size)
             self._body.write(b"\0")  # room for one byte more, which shows that something follows the frame
         with self._body.getbuffer() as room:
-            received = self._connection.recv_into(room[self._received :])
-        self._received += received
+            count = self._connection.recv_into(room[self._received :])
+        self._received += count
         if self._received == size:
             self._body.truncate(size)
-        return received
+        return count
 
     def _parse_available(self) -> bool:
         """Whether the frame is whole. Past the payload limit the body is counted and thrown away."""

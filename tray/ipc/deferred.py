@@ -29,7 +29,9 @@ class DeferredWork:
         self._due = 0.0
         self._last = 0.0  # when the last answer left
         self._closing = False
-        self._thread = threading.Thread(target=self._run, name="ipc deferred", daemon=True)
+        self._thread = threading.Thread(
+            target=run_logged, args=(self._due_work(), FAILED), name="ipc deferred", daemon=True
+        )
 
     def start(self) -> None:
         self._thread.start()
@@ -56,9 +58,6 @@ class DeferredWork:
             self._change.notify()
         if self._thread.is_alive():
             self._thread.join(max(0.0, until - time.monotonic()))
-
-    def _run(self) -> None:
-        run_logged(self._due_work(), FAILED)
 
     def _due_work(self) -> Iterator[Work]:
         """Yield each piece of work when it is due, without a reference to it: it may hold large values."""

@@ -33,9 +33,8 @@ HEADER_LIMIT = 1024 * 1024
 CONTROL_LIMIT = 1024 * 1024
 
 _PREFIX = struct.Struct(">4scIQ")
-_ACK = struct.Struct(">cI")
+_ACK = _QUESTION = struct.Struct(">cI")
 _REPLY = struct.Struct(">cBII")
-_QUESTION = struct.Struct(">cI")
 PREFIX_SIZE = _PREFIX.size
 ACK_SIZE = _ACK.size
 REPLY_SIZE = _REPLY.size

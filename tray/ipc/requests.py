@@ -106,7 +106,11 @@ class CommandRequests:
                 case "open":
                     return self._open(peer.pid, elsewhere=request.get("elsewhere") is True)
                 case "passphrase":
-                    return self._passphrase(request, peer.pid, terminal)
+                    if terminal is None:
+                        why = say("it has no terminal")
+                        raise HooktrayError(why, hint=say("run it in a terminal, in the foreground"))
+                    forget = request.get("forget") is True
+                    return {"done": self._passphrases.change(peer.pid, terminal, forget=forget)}
                 case "focus":
                     return self._focus(str(request.get("session") or ""), peer.pid)
                 case _:
@@ -185,8 +189,13 @@ class CommandRequests:
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds <= 7 * 86400):
             why = say("cannot pause for {seconds} seconds", seconds=repr(seconds))
             raise HooktrayError(why, hint=say("write 30m, 1h or tomorrow"))
-        agent, session = _agent(request.get("agent")), str(request.get("session") or "")
-        whom, long = " ".join(filter(None, (agent, sanitise(session, 60)))), _duration_text(seconds)
+        agent, session = str(request.get("agent") or ""), str(request.get("session") or "")
+        if agent and agent not in AGENTS:  # its pause would apply to nothing
+            why = say("there is no agent `{name}`", name=sanitise(agent, 60))
+            raise HooktrayError(why, hint=", ".join(AGENTS))
+        whom, long = " ".join(filter(None, (agent, sanitise(session, 60)))), say("until tomorrow")
+        if seconds is not None:
+            long = count("for {n} minute", "for {n} minutes", round(seconds / 60))
         if whom:
             summary = say("Pause hooks of {whom} {long}", whom=whom, long=long)
             question = say("Hooktray: pause the hooks of {whom} {long}? No guard runs there.", whom=whom, long=long)
@@ -195,14 +204,6 @@ class CommandRequests:
             question = say("Hooktray: pause all hooks {long}? No guard runs meanwhile.", long=long)
         action = UserAction(action="pause", seconds=seconds, agent=agent, session=session)
         return UserRequest(summary=summary, question=question, action=action)
-
-    def _passphrase(
-        self, request: Mapping[str, object], pid: int, terminal: CallerTerminal | None
-    ) -> Mapping[str, object]:
-        """Set, change or forget the passphrase at the command's terminal."""
-        if terminal is None:
-            raise HooktrayError(say("it has no terminal"), hint=say("run it in a terminal, in the foreground"))
-        return {"done": self._passphrases.change(pid, terminal, forget=request.get("forget") is True)}
 
     def _decide(self, request: UserRequest, pid: int, terminal: CallerTerminal | None) -> Mapping[str, object]:
         """Do it at once if that is safe, else ask for the passphrase; if it cannot ask, let it wait in the menu."""
@@ -238,15 +239,3 @@ class CommandRequests:
         more = self._approvals.perform(request, channel)
         done = say("{what}: done, recorded as `{way}`", what=request.summary, way=channel)
         return {"done": done, **({"hint": more} if more else {})}
-
-
-def _agent(name: object) -> str:
-    """Raises HooktrayError for an unknown agent: its pause would apply to nothing."""
-    if not name or name in AGENTS:
-        return str(name or "")
-    raise HooktrayError(say("there is no agent `{name}`", name=sanitise(str(name), 60)), hint=", ".join(AGENTS))
-
-
-def _duration_text(seconds: float | None) -> str:
-    minutes = round((seconds or 0) / 60)
-    return say("until tomorrow") if seconds is None else count("for {n} minute", "for {n} minutes", minutes)

@@ -19,6 +19,7 @@ from tray.errors import FULL, MAKE_ROOM, HooktrayError
 from tray.files import Identity
 from tray.ipc import frames, sockets
 from tray.ipc.connection import (
+    STALL_TIMEOUT,
     CallerTerminal,
     ClientConnection,
     ClientDisconnected,
@@ -315,8 +316,8 @@ class IpcServer:
         return self._move_to_pool(pool, caller, self._read_rest)
 
     def _read_rest(self, caller: ClientConnection) -> bool:
-        caller.read_rest()
-        return self._serve(caller, inline=False)
+        """Read the rest of the frame, as long as it keeps coming."""
+        return caller.read(STALL_TIMEOUT, extend=True) and self._serve(caller, inline=False)
 
     def _serve(self, caller: ClientConnection, *, inline: bool) -> bool:
         """Handle a whole frame. An answer leaves at once; work is done in this thread if `inline`, or in a pool."""

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from tray.errors import IpcError
-from tray.files import Identity
+from tray.files import Identity, identity
 from tray.paths import ADDRESS_FILE
 
 BACKLOG = 512
@@ -30,13 +30,8 @@ class ListeningSocket(msgspec.Struct, frozen=True):
     socket: socket.socket
     token: str
     file: Path
-    device: int
-    inode: int
+    identity: Identity
     is_inherited: bool = False  # a service manager opened it, and listens on when the tray has ended
-
-    @property
-    def identity(self) -> Identity:
-        return self.device, self.inode
 
     def wake_acceptor(self) -> None:
         """Connect once, so that an acceptor wakes up."""
@@ -59,7 +54,7 @@ class ListeningSocket(msgspec.Struct, frozen=True):
         if self.is_inherited:
             return
         with contextlib.suppress(OSError):
-            if self.file.lstat().st_ino == self.inode:
+            if identity(self.file) == self.identity:
                 self.file.unlink()
 
 
@@ -77,7 +72,7 @@ def adopt(server: socket.socket, path: Path) -> ListeningSocket:
         server.listen(BACKLOG)
     except OSError as error:
         raise IpcError(f"{path}: cannot take over the socket: {error}", hint=HOME_HINT) from error
-    return ListeningSocket(server, "", path, found.st_dev, found.st_ino, is_inherited=True)
+    return ListeningSocket(server, "", path, (found.st_dev, found.st_ino), is_inherited=True)
 
 
 def connect(path: Path, timeout: float) -> tuple[socket.socket, str]:
@@ -121,7 +116,12 @@ def check_folder(folder: Path) -> None:
 def _listen_unix(path: Path) -> ListeningSocket:
     if sys.platform == "win32":
         raise IpcError(f"{path}: there are no Unix sockets here", hint="use the loopback address")
-    _remove_stale_socket(path)
+    with contextlib.suppress(FileNotFoundError):  # of a tray that is gone: the caller holds the single-instance lock
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise IpcError(
+                f"{path}: something that is not a socket is in the way", hint="move it away and start again"
+            )
+        path.unlink()
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with _short_path(path) as name:
@@ -129,7 +129,7 @@ def _listen_unix(path: Path) -> ListeningSocket:
         found = path.lstat()
         path.chmod(0o600)
         server.listen(BACKLOG)
-        return ListeningSocket(server, "", path, found.st_dev, found.st_ino)
+        return ListeningSocket(server, "", path, (found.st_dev, found.st_ino))
     except OSError as error:
         server.close()
         raise IpcError(f"{path}: cannot open the socket: {error}", hint=HOME_HINT) from error
@@ -145,7 +145,7 @@ def _listen_loopback(path: Path) -> ListeningSocket:
         server.listen(BACKLOG)
         _write_address_file(file, f"{server.getsockname()[1]} {token}\n")
         found = file.lstat()
-        return ListeningSocket(server, token, file, found.st_dev, found.st_ino)
+        return ListeningSocket(server, token, file, (found.st_dev, found.st_ino))
     except OSError as error:
         server.close()
         raise IpcError(f"{file}: cannot open the socket: {error}", hint=HOME_HINT) from error
@@ -158,17 +158,6 @@ def _write_address_file(file: Path, text: str) -> None:
     with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as stream:  # noqa: PTH123
         stream.write(text)
     draft.replace(file)
-
-
-def _remove_stale_socket(path: Path) -> None:
-    """Remove the socket of a tray that is gone; the caller holds the single-instance lock."""
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return
-    if not stat.S_ISSOCK(found.st_mode):
-        raise IpcError(f"{path}: something that is not a socket is in the way", hint="move it away and start again")
-    path.unlink()
 
 
 @contextlib.contextmanager

@@ -117,16 +117,11 @@ class TrayFacts(Protocol):
     """Decides where a first passphrase can be set, besides the menu and the page."""
 
     @property
-    def heard_from_agents(self) -> bool:
-        """True if an agent was connected or has sent an event."""
-
+    def heard_from_agents(self) -> bool: ...
     @property
-    def has_desktop(self) -> bool:
-        """True if the menu or the page can be shown."""
-
+    def has_desktop(self) -> bool: ...
     @property
-    def is_state_lost(self) -> bool:
-        """True if approvals are lost and not reviewed: the program that deleted them must not set a passphrase."""
+    def is_state_lost(self) -> bool: ...
 
 
 class PassphraseChange:
@@ -145,8 +140,10 @@ class PassphraseChange:
         was_set = self._controls.passphrase.is_set
         if forget and not was_set:
             raise HooktrayError(say("no passphrase is set"), hint=say("`hooktray passphrase` sets one"))
-        if not was_set:
-            self._require_first_place(pid, judgement.reason)
+        if not was_set and (why := judgement.reason or self._objection(pid)):
+            has_desktop = self._tray.has_desktop
+            hint = AT_CONSOLE if self._tray.is_state_lost else IN_TRAY if has_desktop else AT_LOGIN
+            raise HooktrayError(say("a first passphrase cannot be set here: {why}", why=why), hint=say(hint))
         with self._prompt.dialogue(pid, terminal) as dialogue:
             if was_set and not dialogue.is_passphrase(say("Your present passphrase (it is not shown):") + " "):
                 hint = say("a forgotten one is replaced in the tray's menu or on the page")
@@ -161,14 +158,8 @@ class PassphraseChange:
         self._controls.set_passphrase(typed, channel)
         return say("The passphrase is changed") if was_set else say("The passphrase is set")
 
-    def _require_first_place(self, pid: int, reason: str) -> None:
-        """Raises HooktrayError where an agent may have typed a first passphrase."""
-        if why := reason or self._objection(pid):
-            has_desktop = self._tray.has_desktop
-            hint = AT_CONSOLE if self._tray.is_state_lost else IN_TRAY if has_desktop else AT_LOGIN
-            raise HooktrayError(say("a first passphrase cannot be set here: {why}", why=why), hint=say(hint))
-
     def _objection(self, pid: int) -> str:
+        """Returns why an agent may have typed a first passphrase there, or ""."""
         chain = process_chain(pid)
         if is_at_console(pid) and is_console_login(chain):
             return ""
@@ -177,15 +168,13 @@ class PassphraseChange:
         if not self._tray.heard_from_agents:
             return ""
         if not self._tray.has_desktop and is_remote_login(chain, own_addresses()):
-            return _local_login()
+            # The variables of a login can claim any address, so it may be from this machine.
+            if sys.platform == "linux" and not is_connected_to_root(os.getuid()):
+                return ""
+            return say(
+                "it may have logged in from this machine: a program of yours is connected to a service of root here"
+            )
         return say("an agent may type here, too")
-
-
-def _local_login() -> str:
-    """Returns why the login may be from this machine, or "". Its variables can claim any address."""
-    if sys.platform == "linux" and not is_connected_to_root(os.getuid()):
-        return ""
-    return say("it may have logged in from this machine: a program of yours is connected to a service of root here")
 
 
 def _ask_new(dialogue: TerminalDialogue) -> str:
