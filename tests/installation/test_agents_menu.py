@@ -23,7 +23,6 @@ from tray.desktop.presenter import Presenter
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.installation.agents_menu import AgentsMenu
-from tray.installation.connect_service import ConnectService
 from tray.installation.entry_watch import EntryWatch
 from tray.notify.service import AlertService
 from tray.paths import locate
@@ -49,6 +48,7 @@ class Desk(Viewer):
     def __init__(self) -> None:
         super().__init__()
         self.told: list[tuple[str, str]] = []
+        self.events: dict[str, float] = {}  # the last of each agent
 
     def inform(self, title: str, text: str) -> None:
         self.told.append((title, text))
@@ -57,7 +57,7 @@ class Desk(Viewer):
         self.drawn += 1
 
     def last_events(self, agents: Iterable[str]) -> dict[str, float]:
-        return {}
+        return self.events
 
     def has_session(self, session: str) -> bool:
         return self.arrives
@@ -78,9 +78,10 @@ def new_menu(home: Path, desk: Desk) -> AgentsMenu:
     paths.prepare()
     stores = open_stores(paths, create=True)
     catalog = HookCatalog(paths, stores.ledger, stores.copies)
-    service = ConnectService(paths, desk, desk, catalog)
-    watch = cast(EntryWatch, Unchanged())
-    agents = AgentsMenu(service, AtOnce(), AtOnce(), cast(AlertService, desk), watch)
+    agents = AgentsMenu(
+        paths, desk, desk, catalog, queue=AtOnce(), workers=AtOnce(), alerts=cast(AlertService, desk),
+        entries=cast(EntryWatch, Unchanged()),
+    )  # fmt: skip
     agents.view = cast(Presenter, desk)
     return agents
 
@@ -147,7 +148,9 @@ def test_an_agent_is_connected_and_disconnected_by_what_was_summed_up(
     )
     assert file.read_text() == TEXT
     agents.review("claude-code", connect=True)
-    assert shown.difference in desk.opened[0].read_text()
+    head, text = desk.opened[0].read_text().split("\n\n", 1)
+    assert (head.splitlines()[1], text) == (shown.summary, shown.difference)
+    assert text.startswith(f"--- {file}\n+++ {file}\n@@")
 
     assert agents.apply("claude-code", shown.digest).startswith("Claude Code is connected · no event yet")
 
@@ -253,3 +256,38 @@ def test_the_menu_is_drawn_again_only_when_something_is_different(agents: Agents
     agents.refresh()
 
     assert desk.drawn == 1
+
+
+def test_all_agents_are_shown_with_what_connecting_them_would_write(
+    agents: AgentsMenu, file: Path, desk: Desk
+) -> None:
+    desk.events = {"claude-code": 7.0}
+    agents.show()
+    text = desk.opened[0].read_text()
+    assert "claude-code: installed, not connected, last event " in text
+    assert f"`hooktray connect claude-code` would write this:\n--- {file}\n" in text
+    assert "x-code: not found here, not connected, no event yet\n" in text
+
+    agents.apply("claude-code", digest(agents))
+    agents.show()
+
+    text = desk.opened[1].read_text()
+    assert "claude-code: installed, 14 events connected" in text
+    assert "would write" not in text
+
+
+def test_every_agent_can_be_offered(agents: AgentsMenu, home: Path) -> None:
+    names = {"claude-code", "copilot-cli", "shelley", "starchild", "x-code"}
+    agents.refresh()
+    for agent in names:
+        agents.review(agent, connect=True)
+        offered = next(one.connect for one in agents.rows() if one.agent == agent)
+        assert offered
+        agents.apply(agent, offered.digest)
+
+    connected = {one.agent: one.disconnect for one in agents.rows() if one.connected}
+    assert connected.keys() == names
+    for agent, shown in connected.items():
+        assert shown
+        agents.apply(agent, shown.digest)
+    assert [path.name for path in home.iterdir()] == ["h"]

@@ -116,7 +116,7 @@ def test_files_in_a_folder_for_which_the_system_has_no_watch_left_are_looked_at_
             raise OSError(errno.ENOSPC, "no space left on device")  # as the system says it
         return add(inotify, folder, mask)
 
-    def look(files: Iterable[Path]) -> dict[Path, tuple[int, ...]]:
+    def look(files: Iterable[Path]) -> dict[Path, object]:
         looks.append(files)
         return read_states(files)
 

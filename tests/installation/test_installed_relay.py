@@ -20,7 +20,7 @@ from tray import relay_program
 from tray.agents import relay_table
 from tray.doctor import relay_problems
 from tray.doctor.finding import Cause
-from tray.installation import installed_relay, package_files
+from tray.installation import installed_relay
 from tray.installation.relay_files import RelayFiles
 from tray.model.hook import Failure, Guard
 from tray.paths import Paths, locate
@@ -278,13 +278,13 @@ def test_a_table_that_the_tray_makes_while_the_last_agent_is_disconnected_is_not
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = install(house, GUARD)
-    mark = package_files.mark
+    mark = installed_relay.mark_package
 
     def remove() -> tuple[str, ...]:  # by another process, while the tray makes the table
         installed_relay.remove(paths, open_db(paths.database, create=False))
         return mark()
 
-    monkeypatch.setattr(package_files, "mark", remove)
+    monkeypatch.setattr(installed_relay, "mark_package", remove)
 
     RelayFiles(paths, house.stores, house.catalog).write()
 

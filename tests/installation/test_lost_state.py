@@ -25,8 +25,9 @@ from tray.engine.stores import open_stores
 from tray.errors import StoreError
 from tray.event_loop import LoopThread
 from tray.installation import installed_relay, lost_state
+from tray.installation.connection_watch import WatchedCore
 from tray.installation.file_watch import FolderWatch
-from tray.installation.lost_state import LosableCore, LostState
+from tray.installation.lost_state import LostState
 from tray.installation.relay_files import RelayFiles
 from tray.installation.state_folder import AnotherTrayError, StateFolder
 from tray.model.hook import ApprovalState
@@ -68,7 +69,7 @@ class Tray:
             work=SimpleNamespace(post=self.posted.append),
         )
         self.lost = LostState(
-            cast(LosableCore, core),
+            cast(WatchedCore, core),
             self.folder,
             cast(AbstractEventLoop, SimpleNamespace(call_soon_threadsafe=self._call)),
             cast(AlertService, self),

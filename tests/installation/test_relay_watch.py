@@ -12,8 +12,8 @@ from typing import cast
 import pytest
 from house import House
 
-from tray.installation import installed_relay, relay_watch
-from tray.installation.relay_watch import RelayWatch
+from tray.installation import installed_relay
+from tray.installation.relay_files import RelayWatch
 from tray.notify.service import AlertService
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
@@ -107,7 +107,6 @@ def test_what_is_well_or_was_never_installed_is_not_announced(
 
     assert recorder.alarms == []
     assert not house.paths.relay.exists()
-    assert relay_watch.files(house.paths) == (house.paths.relay, house.paths.relay_table)
 
 
 def test_what_cannot_be_put_back_is_announced_once_and_shown_until_it_can(

@@ -40,7 +40,7 @@ CALL = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"co
 OFF = {**CALL, "tool_input": {"command": "hooktray off"}}
 STOP = {"hook_event_name": "Stop", "session_id": "s"}
 SILENT = (0, "", "")
-MARKS = {"pip": ["venv/share/hooktray"]}  # what stays on purpose: tray/installation/package_files.py
+MARKS = {"pip": ["venv/share/hooktray"]}  # what stays on purpose: tray/installation/installed_relay.py
 
 pytestmark = pytest.mark.timeout(HOUR)
 

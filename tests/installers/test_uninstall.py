@@ -19,7 +19,7 @@ from house import House
 
 import tray
 from tray import relay_program
-from tray.installation.package_files import is_of_the_system
+from tray.installation.installed_relay import is_of_the_system
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there the table does not say where the package is")
 LONG = 300.0  # seconds on a busy machine

@@ -29,8 +29,7 @@ from tray.event_loop import StopSignal
 from tray.execution.command import BackgroundProcesses
 from tray.execution.known_agents import KnownAgents
 from tray.installation.activation import inherited_socket
-from tray.installation.relay_files import RelayFiles
-from tray.installation.relay_watch import altered_before_start
+from tray.installation.relay_files import RelayFiles, altered_before_start
 from tray.installation.state_folder import StateFolder
 from tray.ipc.requests import TrayStatus
 from tray.ipc.server import IpcServer

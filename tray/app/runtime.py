@@ -35,11 +35,9 @@ from tray.engine.replay import LiveReplays
 from tray.event_loop import LoopThread, QueueTimer
 from tray.installation import welcome
 from tray.installation.agents_menu import AgentsMenu
-from tray.installation.connect_service import ConnectService
 from tray.installation.connection_watch import ConnectionWatch
 from tray.installation.lost_state import LostState
 from tray.installation.state_folder import StateFolder
-from tray.installation.terminal_question import echo
 from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.health import TrayHealth
 from tray.ipc.requests import CommandRequests
@@ -207,11 +205,14 @@ class App:
         self._lost_state.connections = self._connections
         journal = self._stores.journal
         agents_menu = AgentsMenu(
-            ConnectService(self._paths, journal, self._opener, self._catalog),
-            self._work,
-            self._workers,
-            self._alerts,
-            self._connections.entries,
+            self._paths,
+            journal,
+            self._opener,
+            self._catalog,
+            queue=self._work,
+            workers=self._workers,
+            alerts=self._alerts,
+            entries=self._connections.entries,
         )
         parts = MenuParts(
             queue=self._work,
@@ -262,7 +263,7 @@ class App:
         self._icon: Icon = choose_icon(self._loop.loop, self._confirmed_clicks, headless=headless)
         self._alert_controller.icon = self._icon
         if self._icon.reason:
-            echo(self._icon.reason)
+            welcome.echo(self._icon.reason)
 
     def run(self) -> None:
         """Listen, then give the main thread to the icon until the tray quits."""
@@ -311,7 +312,7 @@ class App:
     def show_waiting(self) -> None:
         text = say("Quitting: waiting for running hooks. Quit again to end them")
         self._presenter.status_shown("quit", text)
-        echo(text)
+        welcome.echo(text)
 
     def _begin(self) -> None:
         """Show the present state, and what the user has to read; a step that fails keeps no other from its turn.
@@ -338,7 +339,7 @@ class App:
                 run_logged((step,), "a step of the start failed")
 
     def yield_to_other(self, reason: str) -> None:
-        echo(reason)
+        welcome.echo(reason)
         self._icon.stop()
 
     def request_refresh(self) -> None:

@@ -16,7 +16,7 @@ from tray.approvals.callers.click_check import ClickTrust
 from tray.execution.background import become_subreaper
 from tray.execution.hook_process import raise_limit
 from tray.installation.state_folder import AnotherTrayError, StateFolder
-from tray.installation.terminal_question import echo
+from tray.installation.welcome import echo
 from tray.paths import Paths, drop_foreign_runtime
 from tray.threads import end_without_memory
 

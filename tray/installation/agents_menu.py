@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import logging
 import time
 from collections.abc import Collection
 from functools import partial
+from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
+from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
+from tray.approvals.catalog import HookCatalog
+from tray.connect import apply_connect, apply_disconnect, connectors, forget
+from tray.connect.hook_import import import_reminder
+from tray.connect.summary import summary
 from tray.desktop.menu.state import MenuAgent, MenuPreview
+from tray.desktop.opener import Opener
 from tray.desktop.presenter import Presenter
-from tray.doctor.agent_status import AgentStatus
+from tray.doctor.agent_sites import hooks_in_question, site
+from tray.doctor.agent_status import AgentStatus, Arrivals, agent_statuses, check_line, probed_status
+from tray.edit.diff import diff
 from tray.errors import HooktrayError
-from tray.installation.connect_service import ConnectPreview, ConnectService
+from tray.installation import installed_relay
 from tray.installation.entry_watch import EntryWatch
 from tray.language import say
 from tray.notify.service import AlertService
+from tray.paths import Paths
+from tray.text import printable
 from tray.threads import Queue, Workers
 
 CHANNEL = "tray"
@@ -27,8 +40,30 @@ MAX_AGE = 60.0  # seconds after which the states are read again, where the menu'
 log = logging.getLogger(__name__)
 
 
+class ConnectPreview(msgspec.Struct, frozen=True, kw_only=True):
+    """What connecting or disconnecting one agent would write: in a line and in full; `plan` is applied."""
+
+    agent: str
+    connect: bool
+    summary: str
+    text: str
+    plan: Plan
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.plan.changes
+
+    @property
+    def digest(self) -> str:
+        """Ties a click to this preview and no other."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
 class AgentsMenu:
     """A refresh reads the agents' files and starts a process, so it runs on a thread of its own.
+
+    The files are read each time. Agents are looked for as in the user's own login: with the tray's environment and no
+    project.
 
     All else is called on the presenter's thread, which is that of the queue. `view` is set before it runs anything.
     """
@@ -37,13 +72,17 @@ class AgentsMenu:
 
     def __init__(
         self,
-        connecting: ConnectService,
+        paths: Paths,
+        journal: Arrivals,
+        opener: Opener,
+        catalog: HookCatalog,
+        *,
         queue: Queue,
         workers: Workers,
         alerts: AlertService,
         entries: EntryWatch,
     ) -> None:
-        self._connecting = connecting
+        self._paths, self._journal, self._opener, self._catalog = paths, journal, opener, catalog
         self._queue, self._workers = queue, workers
         self._alerts = alerts
         self._entries = entries
@@ -72,7 +111,11 @@ class AgentsMenu:
 
     def review(self, agent: str, *, connect: bool) -> None:
         """Open the difference, and keep it for the click that writes it."""
-        self._keep(self._connecting.review(agent, connect=connect))
+        preview = self._preview(agent, connect=connect)
+        self._open(f"{'connect' if connect else 'disconnect'}-{agent}", f"{_head(preview)}\n\n{preview.text}")
+        self._previews.pop((agent, connect), None)
+        if not preview.is_empty:
+            self._previews[agent, connect] = preview
 
     def apply(self, agent: str, digest: str) -> str:
         preview = self._write(agent, digest)
@@ -107,22 +150,32 @@ class AgentsMenu:
         return " · ".join((say("Connected: {names}", names=names), *advice))
 
     def _write(self, agent: str, digest: str) -> ConnectPreview:
+        """Write the previewed files, and run the agent's line once.
+
+        Raises HooktrayError if one of the files has changed since, or if the agent's line gives no answer.
+        """
         previews = (one for (name, _), one in self._previews.items() if name == agent)
         preview = next((one for one in previews if one.digest == digest), None)
         if preview is None:
             raise _not_shown()
         self._forget(agent)
-        self._connecting.apply(preview)
+        if preview.connect:
+            installed_relay.prepare_to_connect(self._paths, agent)
+            apply_connect(self._site(), agent, preview.plan)
+            check_line(self._site(), agent)
+        else:
+            apply_disconnect(self._site(), agent, preview.plan)
+            forget(self._site(), agent)
+            installed_relay.update_after_disconnect(self._paths)
         log.info("%s %s: %s", "connected" if preview.connect else "disconnected", agent, digest)
         return preview
 
-    def _keep(self, preview: ConnectPreview) -> None:
-        self._previews.pop((preview.agent, preview.connect), None)
-        if not preview.is_empty:
-            self._previews[preview.agent, preview.connect] = preview
-
     def probe(self, agent: str) -> None:
-        self._workers.spawn(partial(self._probe, agent))
+        def probe() -> None:
+            tried = probed_status(self._site(), agent, self._journal)
+            self._queue.post(partial(self._show_probe, tried))
+
+        self._workers.spawn(probe)
 
     def put_back(self, agent: str) -> str:
         self._forget(agent)
@@ -132,7 +185,8 @@ class AgentsMenu:
         return self._entries.leave(agent, digest, CHANNEL)
 
     def show(self) -> None:
-        self._connecting.show()
+        """All agents in one text, opened: the state of each, and what connecting it would write."""
+        self._open("agents", "\n".join(map(self._describe, self._states())))
 
     def _load(self) -> None:
         before = self._statuses, self._previews
@@ -145,18 +199,16 @@ class AgentsMenu:
 
     def _read(self) -> None:
         """The state of each agent, and what connecting or disconnecting it would write."""
-        statuses = tuple(self._connecting.states())
+        statuses = tuple(self._states())
         previews = {}
         for one in statuses:
-            for connect in _choices(one):
+            choices = [True] if one.installed and (not one.connected or one.stale) else []
+            for connect in [*choices, False] if one.events else choices:
                 with contextlib.suppress(HooktrayError):  # the row has what is wrong with its files
-                    preview = self._connecting.preview(one.agent, connect=connect)
+                    preview = self._preview(one.agent, connect=connect)
                     if not preview.is_empty:
                         previews[one.agent, connect] = preview
         self._statuses, self._previews = statuses, previews
-
-    def _probe(self, agent: str) -> None:
-        self._queue.post(partial(self._show_probe, self._connecting.probe(agent)))
 
     def _show_probe(self, one: AgentStatus) -> None:
         self._probed[one.agent] = one
@@ -190,6 +242,46 @@ class AgentsMenu:
             disconnect=self._menu_preview(one.agent, connect=False),
         )
 
+    def _states(self) -> list[AgentStatus]:
+        return agent_statuses(self._site(), self._journal)
+
+    def _preview(self, agent: str, *, connect: bool) -> ConnectPreview:
+        """Raises HooktrayError where nothing can be written, with the place and the remedy."""
+        connector = connectors()[agent]
+        plan = connector.connect(self._site()) if connect else connector.disconnect(self._site())
+        if not connect and (reminder := import_reminder(self._site(), agent)):
+            plan = replace(plan, notes=(*plan.notes, reminder))
+        return ConnectPreview(
+            agent=agent, connect=connect, summary=summary(agent, plan, Path.home()), text=_text(plan), plan=plan
+        )
+
+    def _describe(self, one: AgentStatus) -> str:
+        last = "no event yet"
+        if one.last_event:
+            last = time.strftime("last event %Y-%m-%d %H:%M", time.localtime(one.last_event))
+        state = ", ".join(
+            [
+                "installed" if one.installed else "not found here",
+                f"{len(one.events)} events connected" if one.connected else "not connected",
+                *{True: ["trusted"], False: ["not trusted"], None: []}[one.trusted],
+                last,
+            ]
+        )
+        lines = [f"{one.agent}: {state}", *filter(None, (*one.files, one.problem, *one.advice))]
+        text = printable("\n  ".join(lines)) + "\n"
+        if one.problem or not one.installed:
+            return text
+        preview = self._preview(one.agent, connect=True)
+        if preview.is_empty:
+            return text
+        return f"{text}\n`hooktray connect {one.agent}` would write this:\n{preview.text}"
+
+    def _open(self, name: str, text: str) -> None:
+        self._opener.open_text(self._paths.reviews / f"{name}.txt", text)
+
+    def _site(self) -> Site:
+        return site(self._paths, Path.home(), hooks=hooks_in_question(self._catalog))
+
     def _menu_preview(self, agent: str, *, connect: bool) -> MenuPreview | None:
         one = self._previews.get((agent, connect))
         return MenuPreview(digest=one.digest, summary=one.summary, difference=one.text) if one else None
@@ -204,12 +296,6 @@ class AgentsMenu:
             self._previews.pop((agent, connect), None)
 
 
-def _choices(one: AgentStatus) -> tuple[bool, ...]:
-    """Whether it can be connected, and disconnected."""
-    connect = (True,) if one.installed and (not one.connected or one.stale) else ()
-    return (*connect, False) if one.events else connect
-
-
 def _not_shown() -> HooktrayError:
     return HooktrayError(say("this is not what was shown last"), hint=say("open the menu once more"))
 
@@ -217,3 +303,23 @@ def _not_shown() -> HooktrayError:
 def _facts(one: AgentStatus) -> AgentStatus:
     """What a trial does not change."""
     return replace(one, firing=None, findings=(), last_event=None)
+
+
+def _head(preview: ConnectPreview) -> str:
+    name = AGENTS[preview.agent].name
+    if preview.is_empty:
+        return say("{agent}: there is nothing to write", agent=name)
+    text = (
+        say("What connecting {agent} would write:")
+        if preview.connect
+        else say("What disconnecting {agent} would write:")
+    )
+    how = say("To write it: the tray's menu, Settings, Agents, {agent}", agent=name)
+    return f"{text.format(agent=name)}\n{preview.summary}\n{how}"
+
+
+def _text(plan: Plan) -> str:
+    difference = "".join(diff(change) for change in plan.changes)
+    notes = "".join(f"{note}\n" for note in plan.notes)
+    whole = f"{difference}\n{notes}" if difference else "Nothing is to be written."
+    return printable(whole, len(whole)) + "\n"

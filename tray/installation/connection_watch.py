@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -16,11 +17,10 @@ from tray.doctor.agent_status import failing_lines
 from tray.doctor.finding import Finding
 from tray.engine.stores import Stores
 from tray.event_loop import ThrottledCall
-from tray.installation import relay_watch
 from tray.installation.entry_watch import EntryWatch
 from tray.installation.file_watch import FileWatch
-from tray.installation.relay_files import RelayFiles
-from tray.installation.relay_watch import RelayWatch
+from tray.installation.relay_files import RelayFiles, RelayWatch
+from tray.ipc.server import IpcServer
 from tray.language import say
 from tray.notify.service import AlertService
 from tray.paths import Paths
@@ -41,6 +41,8 @@ class WatchedCore(Protocol):
 
     @property
     def work(self) -> Queue: ...
+    @property
+    def server(self) -> IpcServer: ...
 
 
 class Checker(Protocol):
@@ -60,7 +62,7 @@ class ConnectionWatch:
         self._paths, self._catalog, self._queue = core.paths, core.catalog, core.work
         self._relay_files, self._shutdown_state = core.relay_files, core.shutdown_state
         self._alerts, self._lost_state = alerts, lost_state
-        self._throttled_agents = ThrottledCall(loop, self._agents_changed, AGENTS_SECONDS)
+        self._throttled_agents = ThrottledCall(loop, partial(self._queue.post, self._read_agents), AGENTS_SECONDS)
         self._watch = FileWatch(loop, self._queue, self.check)
         self.unanswered: dict[str, str] = {}  # why an agent's line gave no answer when it was tried, by agent
         self.entries = EntryWatch(self, core.stores.ledger, alerts)
@@ -99,26 +101,29 @@ class ConnectionWatch:
     # ---- for the watches of entries and relay
 
     def reading_site(self) -> Site:
+        """Returns where the files are."""
         return reading_site(self._paths, hooks_in_question(self._catalog))
 
     def site(self) -> Site:
+        """Returns where the files and the relay are, which costs a process."""
         return site(self._paths, Path.home(), hooks=hooks_in_question(self._catalog))
 
     def recheck(self, seconds: float) -> None:
+        """Call `check` again in so many seconds."""
         self._watch.schedule(seconds)
 
     def watch(self, files: Iterable[Path]) -> None:
-        self._watch.watch((*files, *relay_watch.files(self._paths)))
+        """Call `check` when one of these files changes."""
+        self._watch.watch((*files, self._paths.relay, self._paths.relay_table))
 
     def entries_changed(self) -> None:
+        """The files were read, because one of them has changed."""
         self._throttled_agents.request()
         self.view.show()
 
     def relay_changed(self) -> None:
+        """The relay has another `problem`."""
         self.view.show()
-
-    def _agents_changed(self) -> None:
-        self._queue.post(self._read_agents)
 
     def _read_agents(self) -> None:
         """Read again what menu and page show of agents, and whose guards the relay's table has."""

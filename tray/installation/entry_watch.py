@@ -8,7 +8,6 @@ stays in the ledger, and is announced again only when it changes again.
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -28,6 +27,7 @@ from tray.ipc.health import ChangedEntry
 from tray.language import say
 from tray.model.event import EventKind
 from tray.notify.service import AlertService
+from tray.sources.configuration import file_stamp
 from tray.store.ledger import Ledger, LedgerAction
 
 CONFIRM = 0.5  # seconds between the two looks
@@ -36,8 +36,6 @@ LEFT, RUNS = "setting:entries left {agent}", "setting:entries run {agent}"  # ke
 YES = "yes"
 SCOPES = ("user", "project", "local")
 GATES = frozenset({EventKind.TOOL_BEFORE, EventKind.PERMISSION_REQUEST})  # which self-protection judges, too
-
-Stamp = tuple[str, int, int, int, int, int]
 
 log = logging.getLogger(__name__)
 
@@ -75,22 +73,11 @@ class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
 class EntryWatchOwner(Protocol):
     """The part of ConnectionWatch that is used here, which calls `check`."""
 
-    def reading_site(self) -> Site:
-        """Returns where the files are."""
-        ...
-
-    def site(self) -> Site:
-        """Returns where the files and the relay are, which costs a process."""
-        ...
-
-    def recheck(self, seconds: float) -> None:
-        """Call `check` again in so many seconds."""
-
-    def watch(self, files: Iterable[Path]) -> None:
-        """Call `check` when one of these files changes."""
-
-    def entries_changed(self) -> None:
-        """The files were read, because one of them has changed."""
+    def reading_site(self) -> Site: ...
+    def site(self) -> Site: ...
+    def recheck(self, seconds: float) -> None: ...
+    def watch(self, files: Iterable[Path]) -> None: ...
+    def entries_changed(self) -> None: ...
 
 
 class EntryWatch:
@@ -100,7 +87,7 @@ class EntryWatch:
         self._owner = owner
         self._ledger = ledger
         self._alerts = alerts
-        self._stamps: frozenset[Stamp] | None = None
+        self._stamps: frozenset[object] | None = None
         self._needed: Mapping[str, frozenset[str]] | None = None  # events, when the files were read
         self._files: tuple[Path, ...] = ()
         self._found: dict[str, EntryChange] = {}
@@ -143,8 +130,12 @@ class EntryWatch:
         name = AGENTS[agent].name
         if change is None:
             return say("{agent}: its entries are as Hooktray wrote them", agent=name)
-        if change.is_wanted:
-            return self._add_wanted(site, agent)
+        if change.is_wanted:  # in every file that has entries of ours
+            apply_connect(site, agent, connectors()[agent].connect(site))
+            log.info("%s: added the entries that hooks need", agent)
+            self._stamps = None
+            self.check()
+            return say("{agent} reports all events that your hooks need", agent=name)
         for file in dict.fromkeys(str(one.values["file"]) for one in change.findings if "file" in one.values):
             plan = plan_for(site, agent, Path(file))
             if plan is None:
@@ -157,14 +148,6 @@ class EntryWatch:
         if left := self._found.get(agent):
             raise HooktrayError(left.text, hint=left.remedies or say("look at `hooktray doctor`"))
         return say("{agent}: its entries are back", agent=name)
-
-    def _add_wanted(self, site: Site, agent: str) -> str:
-        """Add the entries that hooks need, in every file that has entries of ours."""
-        apply_connect(site, agent, connectors()[agent].connect(site))
-        log.info("%s: added the entries that hooks need", agent)
-        self._stamps = None
-        self.check()
-        return say("{agent} reports all events that your hooks need", agent=AGENTS[agent].name)
 
     def leave(self, agent: str, digest: str, channel: str) -> str:
         """A person leaves this state of the files as it is. Raises HooktrayError when they have changed again."""
@@ -180,10 +163,12 @@ class EntryWatch:
         if not recorded:
             return None
         findings = changed_entries(site, agent, recorded)
-        if any(one.cause is Cause.ENTRY_SWITCHED_OFF for one in findings) and not self._has_run(agent):
+        has_run = self._ledger.state.settings.get(RUNS.format(agent=agent)) == YES
+        if any(one.cause is Cause.ENTRY_SWITCHED_OFF for one in findings) and not has_run:
             return None  # it never ran them: its user has not switched them on yet
         if not findings:
-            self._note_running(agent)
+            if not has_run:
+                self._record(RUNS, agent, YES, "file")
             return None
         change = EntryChange(agent=agent, findings=findings, digest=fingerprint(findings), is_guard=False)
         return change if change.is_wanted else replace(change, is_guard=self._is_guard(agent, findings))
@@ -198,8 +183,9 @@ class EntryWatch:
         if change.digest in (self._left(agent), self._announced_digest(agent)):
             self._seen.pop(agent, None)
             return
-        if self._is_unconfirmed(change):
-            if self._seen.get(agent, ("",))[0] != change.digest:
+        digest, seen_at = self._seen.get(agent, ("", 0.0))
+        if digest != change.digest or time.monotonic() - seen_at < CONFIRM:
+            if digest != change.digest:
                 self._seen[agent] = (change.digest, time.monotonic())
             self._owner.recheck(CONFIRM)
             return
@@ -210,10 +196,6 @@ class EntryWatch:
             agent, text, change.digest, critical=change.is_guard, wanted=change.is_wanted
         )
         self._announced[agent] = (change.digest, key)
-
-    def _is_unconfirmed(self, change: EntryChange) -> bool:
-        digest, at = self._seen.get(change.agent, ("", 0.0))
-        return digest != change.digest or time.monotonic() - at < CONFIRM
 
     def _announced_digest(self, agent: str) -> str:
         return self._announced.get(agent, ("", ""))[0]
@@ -242,13 +224,6 @@ class EntryWatch:
     def _left(self, agent: str) -> str:
         return self._ledger.state.settings.get(LEFT.format(agent=agent), "")
 
-    def _has_run(self, agent: str) -> bool:
-        return self._ledger.state.settings.get(RUNS.format(agent=agent)) == YES
-
-    def _note_running(self, agent: str) -> None:
-        if not self._has_run(agent):
-            self._record(RUNS, agent, YES, "file")
-
     def _record(self, key: str, agent: str, digest: str, channel: str) -> None:
         try:
             self._ledger.append(
@@ -274,14 +249,6 @@ def _records(site: Site) -> tuple[Path, ...]:
     return tuple(sorted((site.paths.state / CONNECTIONS).glob("*.json")))
 
 
-def _stamps(files: Iterable[Path]) -> frozenset[Stamp]:
+def _stamps(files: Iterable[Path]) -> frozenset[object]:
     """Changes with the content, the mode or the identity of any of the files; the clock of `ctime` cannot be set."""
-    found = []
-    for file in files:
-        try:
-            one = os.stat(file)  # noqa: PTH116 - through links
-        except OSError:
-            found.append((str(file), 0, 0, 0, 0, 0))
-        else:
-            found.append((str(file), one.st_ino, one.st_mtime_ns, one.st_ctime_ns, one.st_size, one.st_mode))
-    return frozenset(found)
+    return frozenset((file, file_stamp(file)) for file in files)

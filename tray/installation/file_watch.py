@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tray.sources.configuration import file_stamp
 from tray.threads import Queue
 
 if TYPE_CHECKING:
@@ -38,17 +39,72 @@ OVERFLOW, IGNORED = 0x4000, 0x8000
 log = logging.getLogger(__name__)
 
 
-class _Watches:
-    """What the kernel watches for one reader. Everything happens on the loop; without inotify nothing does."""
+class _InotifyWatch:
+    """Posts `changed` to the queue. What the kernel watches for it is read, and changed, on the loop only."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, seen: Callable[[Event], None]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, queue: Queue, changed: Callable[[], object]) -> None:
         self._loop = loop
-        self._seen = seen
+        self._queue, self._changed = queue, changed
+        self._timer: asyncio.TimerHandle | None = None  # until the next report
         self._inotify: Inotify | None = None
         self._reader: asyncio.Task[None] | None = None
         self._is_tried = sys.platform != "linux"
 
-    def add(self, folder: Path, mask: int) -> Watch | None:
+    def schedule(self, seconds: float) -> None:
+        """From any thread: report in so many seconds, whatever happens."""
+        self._loop.call_soon_threadsafe(self._schedule_at_most, seconds)
+
+    def close(self) -> None:
+        """Before the loop ends."""
+        if self._loop.is_running():
+            with contextlib.suppress(TimeoutError):
+                asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(5)
+
+    # ---- on the loop ----
+
+    async def _end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._reader is not None:
+            self._reader.cancel()
+        if self._inotify is not None:
+            self._inotify.close()
+            self._inotify = None
+
+    def _schedule(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(seconds, self._report)
+
+    def _schedule_at_most(self, seconds: float) -> None:
+        if self._timer is None or self._timer.when() > self._loop.time() + seconds:
+            self._schedule(seconds)
+
+    def _report(self) -> None:
+        self._timer = None
+        self._queue.post(self._changed)
+
+    def _open(self) -> bool:
+        """Whether the system reports changes. It begins with the first call."""
+        if not self._is_tried:
+            self._is_tried = True
+            from asyncinotify import Inotify  # it looks for the C library when it is imported: after the first answer
+
+            try:
+                self._inotify = Inotify()
+                self._reader = self._loop.create_task(self._read_events(self._inotify))
+            except OSError as error:
+                log.warning("changes of files are noticed late: no inotify: %s", error)
+        return self._inotify is not None
+
+    async def _read_events(self, inotify: Inotify) -> None:
+        async for event in inotify:
+            self._read(event)
+
+    def _read(self, event: Event) -> None:
+        raise NotImplementedError
+
+    def _add_watch(self, folder: Path, mask: int) -> Watch | None:
         """None when the folder cannot be watched."""
         if self._inotify is None:
             return None
@@ -58,86 +114,38 @@ class _Watches:
             return self._inotify.add_watch(os.fsencode(folder), Mask(mask))
         return None
 
-    def remove(self, watches: Iterable[Watch]) -> None:
+    def _remove_watches(self, watches: Iterable[Watch]) -> None:
         """Watches that the kernel ended by itself are ignored."""
         for watch in watches:
             with contextlib.suppress(OSError):
                 if self._inotify is not None:
                     self._inotify.rm_watch(watch)
 
-    def close(self) -> None:
-        if self._reader is not None:
-            self._reader.cancel()
-        if self._inotify is not None:
-            self._inotify.close()
-            self._inotify = None
 
-    def open(self) -> bool:
-        """Whether the system reports changes. It begins with the first call."""
-        if not self._is_tried:
-            self._is_tried = True
-            self._open()
-        return self._inotify is not None
-
-    def _open(self) -> None:
-        from asyncinotify import Inotify  # it looks for the C library when it is imported: after the first answer
-
-        try:
-            self._inotify = Inotify()
-        except OSError as error:
-            log.warning("changes of files are noticed late: no inotify: %s", error)
-            return
-        self._reader = self._loop.create_task(self._read(self._inotify))
-
-    async def _read(self, inotify: Inotify) -> None:
-        async for event in inotify:
-            self._seen(event)
-
-
-class FileWatch:
-    """Posts `changed` to the queue, once for events that come together."""
+class FileWatch(_InotifyWatch):
+    """Reports that some of the files have changed, once for events that come together."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, queue: Queue, changed: Callable[[], object]) -> None:
-        self._loop = loop
-        self._queue, self._changed = queue, changed
+        super().__init__(loop, queue, changed)
         self._files: frozenset[Path] = frozenset()
         self._folders: dict[Watch, Path] = {}
         self._awaited: frozenset[Path] = frozenset()  # folders that are not there
         self._waiting = False
-        self._timer: asyncio.TimerHandle | None = None
         self._next_look: asyncio.TimerHandle | None = None
-        self._states: dict[Path, tuple[int, ...]] = {}  # of the files, where the system reports nothing
-        self._watches = _Watches(loop, self._read)
+        self._states: dict[Path, object] = {}  # of the files, where the system reports nothing
 
     def watch(self, files: Iterable[str | Path]) -> None:
         """From any thread: these files are watched from here on, and no others."""
-        wanted = frozenset(place for file in files for place in _places(Path(file)))
+        wanted = frozenset(place for file in files for place in (Path(file).absolute(), Path(os.path.realpath(file))))
         if wanted != self._files:
             self._loop.call_soon_threadsafe(self._watch, wanted)
-
-    def schedule(self, seconds: float) -> None:
-        """From any thread: report in so many seconds, whatever happens."""
-        self._loop.call_soon_threadsafe(self._schedule, seconds)
-
-    def close(self) -> None:
-        """Before the loop ends."""
-        if not self._loop.is_running():
-            return
-        with contextlib.suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(5)
-
-    @property
-    def count(self) -> int:
-        """How many watches the kernel holds."""
-        return len(self._folders)
 
     # ---- on the loop ----
 
     async def _end(self) -> None:
-        for timer in (self._timer, self._next_look):
-            if timer is not None:
-                timer.cancel()
-        self._watches.close()
+        await super()._end()
+        if self._next_look is not None:
+            self._next_look.cancel()
 
     def _watch(self, wanted: frozenset[Path]) -> None:
         self._files = wanted
@@ -154,7 +162,7 @@ class FileWatch:
 
     def _arm(self) -> None:
         """Have the system report changes; files that it does not report are looked at again and again."""
-        if self._watches.open() and self._add_watches():
+        if self._open() and self._add_watches():
             if self._next_look is not None:
                 self._next_look.cancel()
                 self._next_look = None
@@ -169,7 +177,7 @@ class FileWatch:
         system has only so many watches for a user.
         """
         wanted = sorted({file.parent for file in self._files})
-        present = [_nearest(folder) for folder in wanted]
+        present = [next((one for one in (folder, *folder.parents) if one.is_dir()), folder) for folder in wanted]
         self._awaited = frozenset(
             above.joinpath(folder.relative_to(above).parts[0])
             for folder, above in zip(wanted, present, strict=True)
@@ -181,9 +189,9 @@ class FileWatch:
         plan |= {one: GONE_MASK for one in above if one not in plan}  # last: they matter least
         before, self._folders = self._folders, {}
         for folder, mask in list(plan.items())[:FOLDER_LIMIT]:
-            if watch := self._watches.add(folder, mask):
+            if watch := self._add_watch(folder, mask):
                 self._folders[watch] = folder
-        self._watches.remove(before.keys() - self._folders.keys())
+        self._remove_watches(before.keys() - self._folders.keys())
         return {*folders} <= {*self._folders.values()}
 
     def _read(self, event: Event) -> None:
@@ -204,16 +212,8 @@ class FileWatch:
         self._arm()
         self._queue.post(self._changed)
 
-    def _schedule(self, seconds: float) -> None:
-        if self._timer is None:
-            self._timer = self._loop.call_later(seconds, self._report)
 
-    def _report(self) -> None:
-        self._timer = None
-        self._queue.post(self._changed)
-
-
-class FolderWatch:
+class FolderWatch(_InotifyWatch):
     """Reports that a folder, one of those above it, or one of the named files in it may have come or gone.
 
     Also that something was written into the file `content`.
@@ -231,55 +231,36 @@ class FolderWatch:
         names: Iterable[str],
         content: Path | None = None,
     ) -> None:
-        self._loop = loop
-        self._queue, self._changed = queue, changed
+        super().__init__(loop, queue, changed)
         self._folder = folder
         self._names = frozenset(names)
         self._content = content
         self._wanted: dict[Watch, frozenset[str]] = {}
-        self._timer: asyncio.TimerHandle | None = None
         self._first = 0.0  # when the first of the events came that were not reported yet
         self._is_reported = False  # whether the system reports what happens to the folder
-        self._watches = _Watches(loop, self._read)
 
     def rearm(self) -> None:
         """From any thread: watch what is at the path from now on; it is looked at once more, too."""
         self._loop.call_soon_threadsafe(self._arm)
 
-    def schedule(self, seconds: float) -> None:
-        """From any thread: report in so many seconds, whatever happens."""
-        self._loop.call_soon_threadsafe(self._schedule_at_most, seconds)
-
-    def close(self) -> None:
-        """Before the loop ends."""
-        if not self._loop.is_running():
-            return
-        with contextlib.suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(5)
-
     # ---- on the loop ----
-
-    async def _end(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._watches.close()
 
     def _arm(self) -> None:
         """Watch the folder for its names, its parent for the folder's name, and all folders above for their end."""
         before, self._wanted = self._wanted, {}
         above = list(self._folder.parents)
-        self._watches.open()
+        self._open()
         ours = self._add(self._folder, REMOVAL_MASK, self._names)
         self._is_reported = self._add(above[0], REMOVAL_MASK, {self._folder.name}) and ours
         for folder in above[1:]:
             self._add(folder, MOVE_SELF | DELETE_SELF, ())
         if self._content:
             self._add(self._content, MODIFY, ())
-        self._watches.remove(before.keys() - self._wanted.keys())
+        self._remove_watches(before.keys() - self._wanted.keys())
         self._schedule(DEBOUNCE)  # it may have changed before the watch was there
 
     def _add(self, folder: Path, mask: int, names: Iterable[str]) -> bool:
-        watch = self._watches.add(folder, mask)
+        watch = self._add_watch(folder, mask)
         if watch is not None:
             self._wanted[watch] = frozenset(names)
         return watch is not None
@@ -298,37 +279,12 @@ class FolderWatch:
             self._wanted.pop(event.watch, None)
         return wanted is not None and (event.name is None or str(event.name) in wanted)
 
-    def _schedule(self, seconds: float) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._loop.call_later(seconds, self._report)
-
-    def _schedule_at_most(self, seconds: float) -> None:
-        if self._timer is None or self._timer.when() > self._loop.time() + seconds:
-            self._schedule(seconds)
-
     def _report(self) -> None:
-        self._timer, self._first = None, 0.0
+        self._first = 0.0
+        super()._report()
         if not self._is_reported:
             self._schedule(POLL_INTERVAL)
-        self._queue.post(self._changed)
 
 
-def _states(files: Iterable[Path]) -> dict[Path, tuple[int, ...]]:
-    """What a write changes of each file that is there."""
-    found: dict[Path, tuple[int, ...]] = {}
-    for file in files:
-        with contextlib.suppress(OSError):
-            state = file.stat()
-            found[file] = (state.st_mtime_ns, state.st_size, state.st_ino)
-    return found
-
-
-def _places(file: Path) -> tuple[Path, ...]:
-    """Where it is named, and where it really is."""
-    return file.absolute(), Path(os.path.realpath(file))
-
-
-def _nearest(folder: Path) -> Path:
-    """The folder, or the nearest one above it that is there."""
-    return next((one for one in (folder, *folder.parents) if one.is_dir()), folder)
+def _states(files: Iterable[Path]) -> dict[Path, object]:
+    return {file: file_stamp(file) for file in files}

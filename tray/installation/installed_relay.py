@@ -34,8 +34,7 @@ from tray.doctor.relay_problems import (
 )
 from tray.engine.guards_in_force import USUAL_WITHOUT_TRAY, GuardSources, connected_guards, kept_guards, note_loss
 from tray.errors import HooktrayError, StoreError
-from tray.execution.isolation import one_shot_command
-from tray.installation import package_files
+from tray.execution.isolation import STARTER, one_shot_command
 from tray.model.hook import Guard
 from tray.paths import Paths, follow, unwritable_error
 from tray.sources.configuration import write_atomic
@@ -45,6 +44,8 @@ from tray.store.switch import Switch
 
 SEPARATOR = "\x1f"  # between the words of a command in relay.conf
 SAVE = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+SITE_NAMES = ("dist-packages", "site-packages")
+PACKAGE_MARK = Path("share", "hooktray", "connected")
 FORGET = "DELETE FROM meta WHERE key IN (?, ?)"
 
 log = logging.getLogger(__name__)
@@ -117,14 +118,15 @@ def write_table(
     """
     if _is_ours_elsewhere(paths) and not take_over:
         return False
-    known = _known_table(paths, database)
+    text = saved_rows(database).get(TABLE)  # a file that was changed since counts only when there is no text
+    known = relay_table.read(text.encode()) if text else read_table(paths)
     mode = without_tray or known.without_tray or USUAL_WITHOUT_TRAY
     kept = known.guards if guarded is None else tuple(guarded)
     content = TableContent(
         state=str(paths.state),
         without_tray=mode,
         once=once_command(paths),
-        package=package_files.mark(),
+        package=mark_package(),
         guards=() if mode != USUAL_WITHOUT_TRAY else kept,
         ending=ending_command(paths),
     )
@@ -141,7 +143,7 @@ def remove(paths: Paths, database: Database) -> bool:
     places = [paths.relay_table, *(paths.relay_folder / name for name in relay_names())]
     with database.write() as connection:  # a running tray writes nothing meanwhile, and mends nothing afterwards
         connection.execute(FORGET, (RELAY, TABLE))
-        package_files.unmark()
+        unmark_package()
         found = [place for place in places if place.exists()]
         for place in found:
             with contextlib.suppress(OSError):
@@ -162,7 +164,7 @@ def prepare_to_connect(paths: Paths, agent: str) -> None:
     note_loss(paths, database, Ledger(database).state)
     install(paths, database, take_over=True)
     agents = {*connected_agents(paths), agent}
-    write_table(paths, _guards(paths, database, agents), database, take_over=True)
+    write_table(paths, _guards(database, agents), database, take_over=True)
 
 
 def update_after_disconnect(paths: Paths) -> None:
@@ -173,10 +175,10 @@ def update_after_disconnect(paths: Paths) -> None:
     if not connected:
         remove(paths, database)
     elif is_installed(paths, database):
-        write_table(paths, _guards(paths, database, connected), database)
+        write_table(paths, _guards(database, connected), database)
 
 
-def _guards(paths: Paths, database: Database, agents: Collection[str]) -> tuple[Guard, ...]:
+def _guards(database: Database, agents: Collection[str]) -> tuple[Guard, ...]:
     sources = GuardSources(
         database=database,
         ledger=Ledger(database).state,
@@ -202,12 +204,6 @@ def _is_ours_elsewhere(paths: Paths) -> bool:
     return bool(other) and Path(other, paths.database.name).exists()
 
 
-def _known_table(paths: Paths, database: Database) -> TableContent:
-    """As it was written last; a file that was changed since counts only when the database has no text."""
-    text = saved_rows(database).get(TABLE)
-    return relay_table.read(text.encode()) if text else read_table(paths)
-
-
 def _make_folder(paths: Paths) -> None:
     real = follow(paths.relay_folder)
     try:
@@ -228,22 +224,17 @@ def _write(path: Path, content: bytes, mode: int) -> bool:
         if file_content(path) == content and (sys.platform == "win32" or stat.S_IMODE(path.stat().st_mode) == mode):
             return False
         if path.is_dir() and not path.is_symlink():
-            _remove_empty(path)
+            try:
+                path.rmdir()
+            except OSError as error:
+                found = Finding(cause=Cause.RELAY_FOLDER, name="relay", values={"file": path})
+                raise HooktrayError(found.message, hint=found.remedy) from error
         if sys.platform == "win32" and path.suffix == ".exe":
             _set_aside(path)
         write_atomic(path, content, mode)
     except OSError as error:
         raise unwritable_error(path.parent, error) from error
     return True
-
-
-def _remove_empty(folder: Path) -> None:
-    """Remove an empty folder in the place of a file. Raises HooktrayError if it is not empty."""
-    try:
-        folder.rmdir()
-    except OSError as error:
-        found = Finding(cause=Cause.RELAY_FOLDER, name="relay", values={"file": folder})
-        raise HooktrayError(found.message, hint=found.remedy) from error
 
 
 def _replace_table(paths: Paths, text: str, database: Database, *, only_installed: bool) -> bool:
@@ -258,7 +249,7 @@ def _replace_table(paths: Paths, text: str, database: Database, *, only_installe
     try:
         with database.write() as connection:
             if only_installed and not is_installed(paths, database):
-                package_files.unmark()  # which the text has marked
+                unmark_package()  # which the text has marked
                 return False
             _make_folder(paths)
             connection.execute(SAVE, (TABLE, text))
@@ -295,3 +286,46 @@ def _save(database: Database, key: str, value: str) -> None:
 
 def _warn_unrecorded(key: str, error: StoreError) -> None:
     log.warning("what was installed as %s could not be written down: %s", key, error.message)
+
+
+def mark_package() -> tuple[str, ...]:
+    """The package in the relay's table: the mark, the folder and the files; () where it is not known.
+
+    So the relay can tell an uninstalled Hooktray from one whose environment is being rebuilt or was moved. `pip
+    uninstall` takes the package's own files away and leaves everything else in the environment. So an empty file of
+    ours in the environment, `share/hooktray/connected`, outlives the package, and goes with a rebuilt environment.
+    Where only an administrator can write, and below /usr also for the administrator, the files go by the system's own
+    package manager: no such file is needed, and it would be left behind.
+    """
+    package = Path(STARTER).parent
+    site = package.parent
+    if sys.platform == "win32" or getattr(sys, "frozen", False) or site.name not in SITE_NAMES:
+        return ()
+    files = tuple(str(package / name) for name in ("__init__.py", "isolated.py", "once.py"))
+    if is_of_the_system(package) or not any(os.access(folder, os.W_OK) for folder in (package, *package.parents)):
+        return "", "", *files
+    file = _mark_file(site)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    except OSError:
+        return ()
+    return str(file), str(site), *files
+
+
+def unmark_package() -> None:
+    """No agent runs the relay any more."""
+    site = Path(STARTER).parent.parent
+    if site.name not in SITE_NAMES:
+        return
+    with contextlib.suppress(OSError):
+        _mark_file(site).unlink()
+
+
+def is_of_the_system(package: Path) -> bool:
+    """Whether it is where the system's package manager puts files."""
+    return package.is_relative_to("/usr") and not package.is_relative_to("/usr/local")
+
+
+def _mark_file(site: Path) -> Path:
+    return site.parents[2] / PACKAGE_MARK  # site is PREFIX/lib/python3.N/site-packages

@@ -43,19 +43,6 @@ PARTS = (
 log = logging.getLogger(__name__)
 
 
-class StateServer(Protocol):
-    """The server whose socket is in the state folder."""
-
-    def rebind(self) -> Identity | None: ...
-
-
-class LosableCore(WatchedCore, Protocol):
-    """The part of TrayCore that is used here."""
-
-    @property
-    def server(self) -> StateServer: ...
-
-
 class UrgentRefresh(Protocol):
     """Reads the sources again, and draws icon and menu."""
 
@@ -79,7 +66,7 @@ class LostState:
 
     def __init__(
         self,
-        core: LosableCore,
+        core: WatchedCore,
         folder: StateFolder,
         loop: asyncio.AbstractEventLoop,
         alerts: AlertService,
@@ -203,7 +190,8 @@ class LostState:
             self._yield_to_other()
             return
         except (HooktrayError, OSError) as error:
-            self._retry(replace(incident, failure=_why(error)), announce=failing is None)
+            why = error.message if isinstance(error, HooktrayError) else error.strerror or str(error)
+            self._retry(replace(incident, failure=why), announce=failing is None)
             return
         self._attempts, self._not_before = 0, 0.0
         kept = self._stores.database.damage() or "" if incident.cause.loses_approvals else ""
@@ -252,7 +240,10 @@ class LostState:
             self._folder.remember_socket(self._core.server.rebind())
         if StatePart.DATABASE in parts or cause in KINDS:
             with self._stores.journal.swap(), self._stores.ledger.swap():
-                self._replace_database(cause)
+                # Until the new database counts, threads can read and write no file but the old one.
+                begin_anew(self._paths.database, KINDS.get(cause or IncidentCause.DATABASE, "replaced"))
+                self._folder.hold(self._stores.database)
+                self._is_unnoted = True
             self._stores.switch.load()
         self._core.catalog.reset()
         if self._is_unnoted:
@@ -262,18 +253,6 @@ class LostState:
             self._core.relay_files.write()
         self._stores.sessions.reopen()
         self._folder.remember(StatePart.FOLDER, StatePart.COPIES)
-
-    def _replace_database(self, cause: IncidentCause | None) -> None:
-        """Until the new database counts, threads can read and write no file but the old one."""
-        begin_anew(self._paths.database, KINDS.get(cause or IncidentCause.DATABASE, "replaced"))
-        self._folder.hold(self._stores.database)
-        self._is_unnoted = True
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, HooktrayError):
-        return error.message
-    return getattr(error, "strerror", None) or str(error)
 
 
 def _reopen_logs() -> None:

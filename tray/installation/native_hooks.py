@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -28,18 +29,13 @@ def native_hooks(paths: Paths, states: Iterable[HookState]) -> frozenset[str]:
 
 def _connected_files(paths: Paths, agent: str) -> tuple[Path, ...]:
     """Returns the agent's files that have our entries, if it is known which hooks the agent runs itself."""
-    known = AGENTS.get(agent)
-    if known is None or known.runs_own is None:
-        return ()
-    backups = Backups(paths.state / CONNECTIONS).of_agent(agent)
-    return tuple(one.path for one in backups if _has_entries(agent, one.path))
-
-
-def _has_entries(agent: str, path: Path) -> bool:
-    try:
-        return bool(connectors()[agent].contents(path, read_state(path)))
-    except HooktrayError:
-        return False
+    known, found = AGENTS.get(agent), []
+    if known is not None and known.runs_own is not None:
+        for one in Backups(paths.state / CONNECTIONS).of_agent(agent):
+            with contextlib.suppress(HooktrayError):
+                if connectors()[agent].contents(one.path, read_state(one.path)):
+                    found.append(one.path)
+    return tuple(found)
 
 
 def _is_run(paths: Paths, hook: Hook, connected: tuple[Path, ...]) -> bool:

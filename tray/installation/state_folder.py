@@ -91,7 +91,10 @@ class StateFolder:
         """Remember these parts as the tray's own, as they are at their paths now."""
         for part in parts:
             if part in HELD:
-                self._hold_open(part)
+                self._close(part)
+                if sys.platform == "linux":  # elsewhere numbers are not used again soon
+                    with contextlib.suppress(OSError):
+                        self._open[part] = os.open(self._places[part], os.O_PATH | os.O_NOFOLLOW)
             self._identities[part] = identity(self._places[part]) or NO_FILE
 
     def hold(self, database: Database) -> None:
@@ -153,12 +156,6 @@ class StateFolder:
             current.release()
         self._locks[path] = lock
         return True
-
-    def _hold_open(self, part: StatePart) -> None:
-        self._close(part)
-        if sys.platform == "linux":  # elsewhere numbers are not used again soon
-            with contextlib.suppress(OSError):
-                self._open[part] = os.open(self._places[part], os.O_PATH | os.O_NOFOLLOW)
 
     def _close(self, part: StatePart) -> None:
         if part in self._open:

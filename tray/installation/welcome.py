@@ -1,28 +1,41 @@
-"""The first start on an account: a configuration file, an alert with its sound, and what to do next. Once."""
+"""The first start on an account: a configuration file, an alert with its sound, and what to do next. Once.
+
+At a terminal it asks there which agents to connect; the icon is on the screen meanwhile.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import os
+import select
+import signal
+import sys
+import threading
 from collections.abc import Sequence
 from functools import partial
 
 from msgspec.structs import replace
 
+from tray.approvals.callers.person import find_origin
+from tray.connect.summary import is_confirmed
 from tray.desktop.alert_controller import AlertController
+from tray.desktop.menu import MenuPreview
 from tray.desktop.menu.state import MenuAgent
 from tray.desktop.presenter import Presenter
 from tray.errors import HooktrayError
+from tray.execution.ancestry import ancestors
 from tray.installation.agents_menu import AgentsMenu
-from tray.installation.terminal_question import TerminalQuestion, echo
 from tray.language import say
 from tray.notify.alert import ALL_AGENTS, Alert, Button
 from tray.notify.own_alerts import information
 from tray.paths import Paths
 from tray.sources import configuration
-from tray.threads import Queue
+from tray.text import printable
+from tray.threads import Queue, start_thread
 
 MARK = "welcomed"  # in the state folder
 SOUND = "chime"
+LINE = 4096  # bytes: the longest line that a terminal hands over
 
 
 def create_config(paths: Paths) -> bool:
@@ -37,27 +50,31 @@ def create_config(paths: Paths) -> bool:
 
 
 class FirstStart:
-    """Welcomes the user; connects agents, on the thread of the queue, if a person agrees at the terminal."""
+    """Welcomes the user, and asks at the terminal, if there is one, whether to connect the agents that are here."""
 
     def __init__(
         self, paths: Paths, agents: AgentsMenu, alerts: AlertController, queue: Queue, view: Presenter
     ) -> None:
         self._paths, self._agents = paths, agents
         self._alerts, self._queue, self._view = alerts, queue, view
-        self._question = TerminalQuestion(self)
+        self._closed, self._close = os.pipe()
+        self._thread = threading.Thread(target=self._ask, name="terminal question", daemon=True)
+        self._previews: dict[str, MenuPreview] = {}
 
     def welcome(self) -> None:
         found = self._agents.read_offered()
         echo(text(self._paths, [one.agent for one in found]))
         self._alerts.announce(alert(found))
-        self._question.ask(found)
+        self._previews = {one.agent: one.connect for one in found if one.connect}
+        if self._previews and _can_read() and not find_origin(os.environ, ancestors(os.getpid())):
+            start_thread(self._thread)
 
     def close(self) -> None:
-        self._question.close()
-
-    def connect_all(self, digests: Sequence[str]) -> None:
-        """Connect the agents that a person chose at the terminal. Called from any thread."""
-        self._queue.post(partial(self._connect_all, digests))
+        """The question is withdrawn."""
+        os.close(self._close)
+        if self._thread.ident is not None and sys.platform != "win32":  # there, a read cannot be ended
+            self._thread.join()
+            os.close(self._closed)
 
     def _connect_all(self, digests: Sequence[str]) -> None:
         try:
@@ -65,6 +82,39 @@ class FirstStart:
         except HooktrayError as error:
             echo(f"hooktray: {error}")
         self._view.show()
+
+    # ---- on the thread of the question
+
+    def _ask(self) -> None:
+        for agent, preview in self._previews.items():
+            echo(f"{agent}: {printable(preview.summary)}")
+
+        def show() -> None:
+            for preview in self._previews.values():
+                echo(preview.difference, end="")
+
+        try:
+            is_yes = is_confirmed(f"Connect {', '.join(self._previews)}", self._read_line, show)
+        except EOFError:
+            return  # the menu and the page ask, too
+        if is_yes:
+            self._queue.post(partial(self._connect_all, [preview.digest for preview in self._previews.values()]))
+        else:
+            echo("Nothing was written.")
+
+    def _read_line(self, question: str) -> str:
+        """EOFError when the terminal gives no answer any more, or the question was withdrawn."""
+        echo(question, end="")
+        if sys.platform != "win32":
+            # In the background, reading would stop the whole tray; with this signal blocked it is an error.
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTIN})
+            ready, _, _ = select.select([0, self._closed], [], [])
+            if self._closed in ready:
+                raise EOFError
+        with contextlib.suppress(OSError):
+            if line := os.read(0, LINE).decode("utf-8", "replace"):
+                return line
+        raise EOFError
 
 
 def alert(found: Sequence[MenuAgent]) -> Alert:
@@ -97,3 +147,21 @@ def _next(found: Sequence[MenuAgent]) -> str:
         return say("no agent found: `hooktray connect AGENT`")
     each = "; ".join(f"{one.name}: {one.connect.summary}" for one in found if one.connect)
     return say("“Connect”, or the menu's first row: {what}", what=each)
+
+
+def _can_read() -> bool:
+    """Whether this is a terminal, and the tray is not in its background."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return False
+    if sys.platform == "win32":
+        return True
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except OSError:  # a terminal without job control
+        return True
+
+
+def echo(text: str, end: str = "\n") -> None:
+    """Print it at the terminal of the tray."""
+    with contextlib.suppress(OSError):  # the terminal is closed: the tray runs all the same
+        print(text, end=end, flush=True)
