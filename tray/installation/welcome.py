@@ -19,8 +19,7 @@ from msgspec.structs import replace
 from tray.approvals.callers.person import find_origin
 from tray.connect.summary import is_confirmed
 from tray.desktop.alert_controller import AlertController
-from tray.desktop.menu import MenuPreview
-from tray.desktop.menu.state import MenuAgent
+from tray.desktop.menu.state import MenuAgent, MenuPreview
 from tray.desktop.presenter import Presenter
 from tray.errors import HooktrayError
 from tray.execution.ancestry import ancestors
