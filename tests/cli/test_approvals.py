@@ -14,7 +14,7 @@ from connect.trays import by_person
 from house import PRE_TOOL_USE, House
 from user_controls import user_controls
 
-from tray.approvals.callers import person
+from tray.approvals.callers.person import find_origin
 from tray.approvals.catalog import HookCatalog
 from tray.cli import run_command
 from tray.engine.ports import Execution
@@ -121,7 +121,7 @@ def test_approvals_follow_to_another_home(exported: Path, guarded: House, tmp_pa
 
 def test_an_agent_cannot_import(exported: Path, guarded: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
-    assert person.find_origin(os.environ, ())
+    assert find_origin(os.environ, ())
 
     with pytest.raises(HooktrayError, match="approvals import: this was started by"):
         run(guarded.paths.home, "import", str(exported))

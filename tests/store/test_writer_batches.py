@@ -18,7 +18,7 @@ from tray.store.retention import Retention, RetentionLimits
 from tray.store.writer import BATCH_ROWS
 
 
-class Watched(Database, frozen=True):
+class Watched(Database):
     """Notes each statement, and whether a transaction of Python's was open when it began."""
 
     seen: list[tuple[str, bool]] = []

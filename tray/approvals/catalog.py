@@ -105,7 +105,8 @@ class HookCatalog:
         with self._lock:
             # What a refresh depends on besides the ledger.
             tried, imported = self._trials.stamp, file_stamp(self._import_file)
-            stamp = (*self._declared_stamp(), self._search_stamp(), self._file_stamps(), tried, imported)
+            files = (file_stamps(hook, self._watched_paths(hook)) for hook in self._hooks if not hook.inactive)
+            stamp = (*self._declared_stamp(), self._search_stamp(), tuple(files), tried, imported)
             if stamp == self._stamp and self._version == self._ledger.state.version:
                 return
             if self._import_stamp != imported:
@@ -113,7 +114,10 @@ class HookCatalog:
                 self.imported = read_imported(self._import_file)
             declared = self._read()
             self._build(are_read=False)
-            self._stamp = (*declared, self._search_stamp(), self._read_stamps(), tried, imported)
+            # The files as they were when they were read, so that an edit since then is seen the next time.
+            active = (hook.key for hook in self._hooks if not hook.inactive)
+            read = tuple(self._inspections[key][1] for key in active if key in self._inspections)
+            self._stamp = (*declared, self._search_stamp(), read, tried, imported)
 
     def follow_ledger(self) -> None:
         """Rebuild the states after a decision, from what the last refresh read. No file is compared again."""
@@ -179,17 +183,6 @@ class HookCatalog:
 
     def _declared_stamp(self) -> tuple[object, tuple[object, ...]]:
         return file_stamp(self._paths.config), tuple(file_stamp(Path(path)) for path in self.configuration.watched)
-
-    def _file_stamps(self) -> tuple[object, ...]:
-        return tuple(file_stamps(hook, self._watched_paths(hook)) for hook in self._hooks if not hook.inactive)
-
-    def _read_stamps(self) -> tuple[object, ...]:
-        """The same as they were when they were read, so that an edit since then is seen the next time."""
-        return tuple(
-            self._inspections[hook.key][1]
-            for hook in self._hooks
-            if not hook.inactive and hook.key in self._inspections
-        )
 
     def _watched_paths(self, hook: Hook) -> tuple[str, ...]:
         """What its last inspection depended on, besides the files of its line."""

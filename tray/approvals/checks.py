@@ -6,6 +6,7 @@ The only programs that it starts are shells with `-n`, which read a script and d
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import re
 import subprocess
@@ -168,7 +169,9 @@ def _missing_imports(
             if _holds([folder_of(script)], root):
                 yield name, node.lineno, False
             elif installed is not None and not _holds(installed, root):
-                yield name, node.lineno, _holds(_user_packages(program), root)
+                # `pip install --user` is for all interpreters but those of virtual environments.
+                is_virtual = Path(program).parent.parent.joinpath("pyvenv.cfg").is_file()
+                yield name, node.lineno, not is_virtual and _holds(_packages(Path.home() / ".local"), root)
 
 
 def _holds(folders: Iterable[Path | str], module: str) -> bool:
@@ -192,27 +195,13 @@ def _installed_for(program: str) -> tuple[Path, ...] | None:
         folders += [*_packages(real), *(_packages(real / "local") if real == Path("/usr") else ())]
     if not folders or any(any(folder.glob("__editable__*.pth")) for folder in folders):
         return None
-    return (*folders, *_linked(folders))
-
-
-def _user_packages(program: str) -> Iterator[Path]:
-    """Yields the folders of `pip install --user` for this interpreter; a virtual environment has none."""
-    if not Path(program).parent.parent.joinpath("pyvenv.cfg").is_file():
-        yield from _packages(Path.home() / ".local")
+    for file in [file for folder in folders for file in folder.glob("*.pth")]:  # each line of these adds a folder
+        with contextlib.suppress(OSError):
+            lines = map(str.strip, user_file(file).decode("utf-8", "replace").splitlines())
+            folders += [Path(file.parent, one) for one in lines if one and not one.startswith(("#", "import"))]
+    return tuple(folders)
 
 
 def _packages(prefix: Path) -> Iterator[Path]:
     for pattern in ("lib/python3*/site-packages", "lib/python3*/dist-packages", "Lib/site-packages"):
         yield from prefix.glob(pattern)
-
-
-def _linked(folders: Iterable[Path]) -> Iterator[Path]:
-    """Yields the folders that `.pth` files add."""
-    for file in (file for folder in folders for file in folder.glob("*.pth")):
-        try:
-            lines = user_file(file).decode("utf-8", "replace").splitlines()
-        except OSError:
-            continue
-        yield from (
-            Path(file.parent, line.strip()) for line in lines if line.strip() and not line.startswith(("#", "import"))
-        )

@@ -14,10 +14,9 @@ from tray.approvals.batch import ApprovalBatch, find_batch, find_batches
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.guarded_settings import FILE, GuardedSetting
 from tray.approvals.passphrase import Passphrase
-from tray.approvals.pauses import pause_sentence, tomorrow
-from tray.approvals.pending_requests import PendingRequest, PendingRequests
 from tray.approvals.review import require_readable
 from tray.approvals.undo import LIST_HINT, HookSwitchUndo, LedgerUndo, SwitchUndo, Undo, undo_row
+from tray.approvals.user_action import PendingRequest, PendingRequests, UserAction, pause_sentence, tomorrow
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError, StoreError
 from tray.language import count, say
@@ -78,12 +77,46 @@ class Controls:
     ) -> None:
         self._switch, self._ledger, self._catalog = switch, ledger, catalog
         self._announcer, self._refresh = announcer, refresh
-        self._requests = PendingRequests()
+        self.pending = PendingRequests()
         self.passphrase, self.trials = passphrase, trials
 
     @property
     def state(self) -> SwitchState:
         return self._switch.state()
+
+    def perform(self, one: UserAction, channel: str) -> None:
+        """Do what was confirmed. Raises HooktrayError if it cannot be done any more."""
+        match one.action:
+            case "allow" | "dismiss":
+                self.resolve(one.key, accept=one.action == "allow")
+            case "approve":
+                self.approve(one.key, one.digest, channel, one.path, one.variables)
+            case "batch":
+                self.approve_batch(one.digest, channel)
+            case "deny":
+                self.deny(one.key, one.digest, channel)
+            case "disable" | "enable":
+                self.set_hook(one.key, one.action == "enable", channel)
+            case "forget":
+                self.forget_passphrase(channel)
+            case "grant":
+                self.grant(one.key, one.variables, channel)
+            case "off" | "on":
+                self.set_enabled(one.action == "on", channel)
+            case "passphrase":
+                self.set_passphrase(one.key, channel)
+            case "pause":
+                self.pause(one.seconds, channel, agent=one.agent, session=one.session)
+            case "resume":
+                self.resume(channel)
+            case "revoke":
+                self.revoke(one.key, channel)
+            case "undo":
+                self.undo_approval(one.key, channel)
+            case "withhold":
+                self.withhold(one.key, one.variables, channel)
+            case unknown:
+                raise ValueError(unknown)
 
     def set_enabled(self, on: bool, channel: str) -> None:
         before = self._switch.state()
@@ -292,19 +325,19 @@ class Controls:
     @property
     def requests(self) -> tuple[PendingRequest, ...]:
         """The requests that the user has not answered."""
-        return self._requests.open
+        return self.pending.open
 
     def add_request(
         self, summary: str, requester: str, grant: Callable[[], object], word: str = ""
     ) -> PendingRequest:
         """Put a request before the user; the same words asked twice are one request."""
-        request = self._requests.add(summary, requester, grant, word)
+        request = self.pending.add(summary, requester, grant, word)
         self._refresh.request()
         return request
 
     def resolve(self, request: str, *, accept: bool) -> None:
         """Grant or dismiss a request; nothing happens if it is gone."""
-        found = self._requests.take(request)
+        found = self.pending.take(request)
         if found and accept:
             found.grant()
         self._refresh.request()
@@ -383,15 +416,8 @@ class Controls:
         if channel not in MENU_UNDO:
             return announced
         where = "hooktray.yaml" if channel == FILE else say("a terminal")
-        request = self._requests.add_undo(text, where, announced)
+        request = self.pending.add_undo(text, where, announced.undo)
         return replace(announced, request=request.id)
-
-    def take_back(self, announced: AnnouncedUndo) -> None:
-        """Undo, and announce what holds then. Raises HooktrayError if it was undone or decided anew before."""
-        if announced.request and self._requests.take(announced.request) is None:
-            raise HooktrayError(say("It can no longer be taken back"))
-        now = announced.change.undo()
-        self.announce(now or say("No longer so: {what}", what=announced.text), "")
 
 
 class AnnouncedUndo(msgspec.Struct, frozen=True):
@@ -403,5 +429,9 @@ class AnnouncedUndo(msgspec.Struct, frozen=True):
     request: str = ""
 
     def undo(self) -> str:
-        self.controls.take_back(self)
+        """Undo, and announce what holds then. Raises HooktrayError if it was undone or decided anew before."""
+        if self.request and self.controls.pending.take(self.request) is None:
+            raise HooktrayError(say("It can no longer be taken back"))
+        now = self.change.undo()
+        self.controls.announce(now or say("No longer so: {what}", what=self.text), "")
         return ""

@@ -57,7 +57,12 @@ def settings_in_force(settings: Settings, ledger_state: LedgerState) -> Settings
     """Returns the settings in force: the last confirmed value in place of each one that waits."""
     held: dict[str, object] = {}
     if settings.push and not _confirmed("push", settings, ledger_state):
-        held["push"] = _confirmed_targets(ledger_state)
+        is_known = "setting:push" in ledger_state.settings
+        text = ledger_state.setting_texts.get("setting:push", "") if is_known else ""
+        try:  # the targets that a person last confirmed, with references in place of URLs
+            held["push"] = msgspec.json.decode(text, type=list[PushTarget])
+        except msgspec.DecodeError:
+            held["push"] = []
     if _is_input_hidden(ledger_state):
         held["show_input"] = False
     return msgspec.structs.replace(settings, **held) if held else settings
@@ -128,15 +133,6 @@ def _proposed(settings: Settings, ledger_state: LedgerState) -> Iterator[tuple[s
 def _is_input_hidden(ledger_state: LedgerState) -> bool:
     """True if the file once had `show_input: false` and no person has confirmed `show_input: true` since."""
     return ledger_state.settings.get(INPUT_KEY) == digest_of(INPUT_HIDDEN)
-
-
-def _confirmed_targets(ledger_state: LedgerState) -> list[PushTarget]:
-    """Returns the push targets that a person last confirmed, with references in place of URLs."""
-    text = ledger_state.setting_texts.get("setting:push", "") if "setting:push" in ledger_state.settings else ""
-    try:
-        return msgspec.json.decode(text, type=list[PushTarget])
-    except msgspec.DecodeError:
-        return []
 
 
 def _push_text(target: PushTarget) -> str:

@@ -268,12 +268,9 @@ def _interpreter(argv: Sequence[str], position: int) -> str:
         if any(at == start for at, _ in program_positions(argv, 0)):
             found = parse_invocation(argv[start:])
             if found is not None and found.source is ProgramSource.SCRIPT and start + found.place == position:
-                word = _program_name(argv[start:])
+                word = argv[start]
+                if PurePath(word).name == "env":
+                    behind = argv[start + 1 :]
+                    word = next((one for one in behind if "=" not in one and not one.startswith("-")), word)
                 return word if "/" in word else shutil.which(word) or word
     return PurePath(argv[0]).name
-
-
-def _program_name(argv: Sequence[str]) -> str:
-    if PurePath(argv[0]).name != "env":
-        return argv[0]
-    return next((word for word in argv[1:] if "=" not in word and not word.startswith("-")), argv[0])

@@ -139,15 +139,6 @@ class MissingError(HooktrayError):
     """What a hook would run is not there."""
 
 
-def require_file(word: str, path: str, *, is_script: bool) -> None:
-    """Raises MissingError if the program or script that a word names does not exist."""
-    if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises for some names
-        what = "file" if is_script else "program"
-        raise MissingError(
-            f"{word}: there is no such {what}", hint=f"it is looked up in {PurePath(path).parent}; {MISSING_HINT}"
-        )
-
-
 def reads_code(argv: Sequence[str]) -> bool:
     """True if these words start an interpreter that runs its input."""
     found = (parse_invocation(argv[position:]) for position, is_script in program_positions(argv, 0) if not is_script)

@@ -167,10 +167,15 @@ def _sections(state: HookState, copies: Copies, environment: Mapping[str, str]) 
         yield Section(kind=SectionKind.DETAILS, title=say("Details:"), lines=details)
     digest = ((say("Digest"), state.digest),) if state.digest else ()
     yield Section(kind=SectionKind.FACTS, rows=(*facts(state), *digest))
-    wrong = problems(state.inspection) if state.inspection else ()
-    found = (*(f"  {problem}" for problem in wrong), *_withheld(state, environment))
+    found = [f"  {problem}" for problem in problems(state.inspection)] if state.inspection else []
+    withheld = asked_for(state.hook, _contents(state).values(), environment, state.granted)
+    for name in dict.fromkeys((*state.asks_for, *withheld)):
+        command = grant_command((name,), state.hook.name)
+        found.append(
+            "  " + say("{name} is withheld from it: `{command}` lets it through", name=name, command=command)
+        )
     if found:
-        yield Section(kind=SectionKind.PROBLEMS, title=say("Before you approve it:"), lines=found)
+        yield Section(kind=SectionKind.PROBLEMS, title=say("Before you approve it:"), lines=tuple(found))
 
 
 def _changed_approval(state: HookState, copies: Copies) -> Manifest | DamagedError | None:
@@ -204,14 +209,6 @@ def _diff(before: list[str], now: list[str]) -> tuple[str, ...]:
     return tuple(difflib.unified_diff(before, now, "approved", "now", lineterm=""))
 
 
-def _withheld(state: HookState, environment: Mapping[str, str]) -> Iterator[str]:
-    """The variables that it names and will not get."""
-    names = asked_for(state.hook, _contents(state).values(), environment, state.granted)
-    for name in dict.fromkeys((*state.asks_for, *names)):
-        command = grant_command((name,), state.hook.name)
-        yield "  " + say("{name} is withheld from it: `{command}` lets it through", name=name, command=command)
-
-
 def _contents(state: HookState) -> Mapping[str, bytes]:
     """The files of the proposal as they were read. Their copy on disk may be damaged or gone by now."""
     return state.inspection.bundle.contents if state.inspection is not None else {}
@@ -242,22 +239,17 @@ def definition_rows(definition: str) -> list[str]:
     for part in (match, action, fields):
         values |= {NAMES.get(key, key): one for key, one in part.items() if one not in (*EMPTY, DEFAULTS.get(key))}
     order = [*(key for key in FIRST if key in values), *sorted(values.keys() - set(FIRST))]
-    return [row for key in order for row in _rows(key, values[key])]
+    rows = []
+    for key in order:
+        lines = _text(values[key]).splitlines() or [""]
+        rows += [f"{key}: {lines[0]}"] if len(lines) == 1 else [f"{key}:", *(f"  {line}" for line in lines)]
+    return rows
 
 
 def _object(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
         raise ValueError(f"not a hook's definition: {value!r:.40}")
     return value
-
-
-def _rows(key: str, value: object) -> Iterator[str]:
-    lines = _text(value).splitlines() or [""]
-    if len(lines) == 1:
-        yield f"{key}: {lines[0]}"
-        return
-    yield f"{key}:"
-    yield from (f"  {line}" for line in lines)
 
 
 def _text(value: object) -> str:

@@ -249,8 +249,10 @@ def require_line(hook: Hook, command: Command) -> None:
         programs.require_safe_imports([word if is_plain(word) else "" for word in run.argv[run.position :]])
         if run.path and run.path in written:
             raise HooktrayError(f"{run.shown}: the line writes what it runs", hint="run a file that is there before")
-        if run.path and run.path != os.devnull:
-            programs.require_file(run.field.text, run.path, is_script=run.is_script)
+        if run.path and run.path != os.devnull and not os.path.isfile(run.path):  # noqa: PTH113 - Path raises for some
+            what = "file" if run.is_script else "program"
+            hint = f"it is looked up in {PurePath(run.path).parent}; {programs.MISSING_HINT}"
+            raise programs.MissingError(f"{run.field.text}: there is no such {what}", hint=hint)
         can_move = run.is_movable and (command.shell or not run.is_nested)
         if run.path and is_user_file(run.path) and not can_move:
             raise HooktrayError(
@@ -261,8 +263,7 @@ def require_line(hook: Hook, command: Command) -> None:
         for name, field in _settings(part):
             _check_setting(name, field, hook)
         for one in part.commands:
-            _require_stdin_imports(one)
-            _check_foreign_code(one, hook)
+            _check_code(one, hook)
 
 
 def _reject_project(shown: str, *, is_there: bool) -> None:
@@ -295,17 +296,14 @@ def _check_setting(name: str, field: Field, hook: Hook) -> None:
         )
 
 
-def _require_stdin_imports(command: SimpleCommand) -> None:
+def _check_code(command: SimpleCommand, hook: Hook) -> None:
+    """Raises HooktrayError for Python on stdin that imports, and if other code starts a file of the project."""
     for variant in command.variants:
         argv = [field.text for field in variant]
         reads_code = argv and programs.interprets_python(argv[0]) and programs.reads_code(argv)
         is_isolated = any("I" in word for word in argv[1:])
         if reads_code and not is_isolated and any("import" in text.text for text in command.given):
             raise HooktrayError("python imports from the agent's folder first", hint="write python3 -I -")
-
-
-def _check_foreign_code(command: SimpleCommand, hook: Hook) -> None:
-    """Raises HooktrayError if code in another language starts a file of the project."""
     names = (PROJECT, *project_placeholders())
     for shown, text in _foreign_code(command):
         is_there = programs.starts_others(text) and any(name in text for name in names)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from tray.approvals.pauses import parse_duration
+from tray.approvals.user_action import parse_duration
 from tray.cli.command_line import Argument, Option
 from tray.errors import HooktrayError
 from tray.ipc.arguments import split_event

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypedDict
 
-from tray.approvals.pauses import tomorrow
 from tray.approvals.undo import Undo
+from tray.approvals.user_action import tomorrow
 from tray.desktop.confirmed_clicks import ConfirmedClicks
 from tray.desktop.icon import Icon, show_balloon
 from tray.desktop.menu.actions import (

@@ -17,7 +17,7 @@ from tray.approvals.controls import PASSPHRASE, Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.review import TERMINAL_LIMIT, require_readable, review, write_review
 from tray.approvals.search_path import terminal_path
-from tray.approvals.user_action import UserAction, perform
+from tray.approvals.user_action import UserAction
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, say
@@ -224,7 +224,7 @@ class ApprovalRequests:
     def perform(self, request: UserRequest, channel: str) -> str:
         """Carry out the request, which was confirmed through this channel. Returns the results of test runs."""
         action = request.shown if request.shown and channel == PASSPHRASE else request.action
-        perform(self._controls, action, channel)
+        self._controls.perform(action, channel)
         until = time.monotonic() + TRIAL_TIMEOUT
         texts = []
         for one in request.tried:

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from tray.approvals.catalog import HookState, command_or_url
 from tray.approvals.controls import Controls
-from tray.approvals.pauses import parse_duration
 from tray.approvals.review import describe_action
+from tray.approvals.user_action import parse_duration
 from tray.errors import HooktrayError
 from tray.ipc.arguments import split_event
 from tray.ipc.requests import WHERE_TO_DECIDE, CommandRequests

@@ -186,12 +186,8 @@ class Copies:
         except OSError as error:
             raise self._damaged(name, f"it cannot be read: {error}") from error
         verified = self._verified.get(name)
-        if verified is None or verified.raw != raw:
-            verified = self._parse_manifest(name, raw)
-            self._verified[name] = verified
-        return verified
-
-    def _parse_manifest(self, name: str, raw: bytes) -> VerifiedCopy:
+        if verified is not None and verified.raw == raw:
+            return verified
         try:
             fields = json.loads(raw)
             manifest = Manifest(definition=fields["definition"], files=fields["files"], pinned=fields["pinned"])
@@ -202,7 +198,9 @@ class Copies:
         paths = {path: str(self.path(name, path)) for path in manifest.files}
         links = {str(self.path(name, path)): path for path, value in manifest.pinned.items() if value == LINKED}
         root = str(self.folder / name / FILES)
-        return VerifiedCopy(raw=raw, manifest=manifest, paths=paths, links=links, root=root)
+        verified = VerifiedCopy(raw=raw, manifest=manifest, paths=paths, links=links, root=root)
+        self._verified[name] = verified
+        return verified
 
     def _has_foreign_file(self, verified: VerifiedCopy) -> bool:
         """Whether a file was not approved; if none, the folders' stamps prove it until one changes."""

@@ -79,16 +79,14 @@ class LedgerState(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if found is None:
             if len(self.known_candidates) >= MAX_CACHED:
                 self.known_candidates.clear()
-            found = self.known_candidates[name] = self._find_candidates(agent, events)
+            names = ((one, event) for event in events for one in ("", agent))
+            groups: dict[object, tuple[Match, list[int]]] = {}
+            for index in sorted({index for name in names for index in self.by_event.get(name, ())}):
+                match = self.ordered[index].hook.match
+                groups.setdefault(_match_key(match), (match, []))[1].append(index)
+            found = tuple((match, tuple(indexes)) for match, indexes in groups.values())
+            self.known_candidates[name] = found
         return found
-
-    def _find_candidates(self, agent: str, events: Sequence[str]) -> Candidates:
-        names = ((one, event) for event in events for one in ("", agent))
-        groups: dict[object, tuple[Match, list[int]]] = {}
-        for index in sorted({index for name in names for index in self.by_event.get(name, ())}):
-            match = self.ordered[index].hook.match
-            groups.setdefault(_match_key(match), (match, []))[1].append(index)
-        return tuple((match, tuple(indexes)) for match, indexes in groups.values())
 
 
 def _match_key(match: Match) -> object:

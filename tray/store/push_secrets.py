@@ -54,7 +54,10 @@ def keep(url: str, folder: Path) -> SecretPlace:
         try:
             if ring.get_password(SERVICE, reference) != url:
                 ring.set_password(SERVICE, reference, url)
-            _forget_in_file(reference, folder)
+            kept = _read(folder)
+            if kept.pop(reference, None):
+                with contextlib.suppress(OSError):
+                    _write(folder, kept)
             return SecretPlace.KEYRING
         except _keyring_errors():
             pass
@@ -113,13 +116,6 @@ def _read(folder: Path) -> dict[str, str]:
     if not isinstance(found, dict):
         return {}
     return {key: url for key, url in found.items() if isinstance(url, str) and push_urls.reference(url) == key}
-
-
-def _forget_in_file(reference: str, folder: Path) -> None:
-    kept = _read(folder)
-    if kept.pop(reference, None):
-        with contextlib.suppress(OSError):
-            _write(folder, kept)
 
 
 def _write(folder: Path, kept: dict[str, str]) -> None:

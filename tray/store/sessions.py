@@ -308,16 +308,14 @@ class SessionRows:
 
     def put(self, session: Session) -> None:
         with self._database.write() as connection:
-            connection.execute(UPSERT, _values(session))
+            place = json.dumps(place_fields(session.place))
+            values = {name: getattr(session, name) for name in COLUMNS}
+            connection.execute(UPSERT, values | {"place": place})
 
     def remove(self, sessions: Iterable[Session]) -> None:
         keys = [(one.agent, one.session) for one in sessions]
         with self._database.write() as connection:
             connection.executemany("DELETE FROM session WHERE agent = ? AND session = ?", keys)
-
-
-def _values(one: Session) -> dict[str, object]:
-    return {name: getattr(one, name) for name in COLUMNS} | {"place": json.dumps(place_fields(one.place))}
 
 
 def _session(row: sqlite3.Row) -> Session:

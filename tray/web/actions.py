@@ -14,7 +14,7 @@ from tray.approvals.controls import Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.passphrase import generate
 from tray.approvals.review import Section, hook_id, sections
-from tray.approvals.user_action import UserAction, perform
+from tray.approvals.user_action import PendingRequest, UserAction
 from tray.approvals.variables import require_grantable
 from tray.engine.user_questions import UserQuestions
 from tray.errors import HooktrayError
@@ -130,7 +130,7 @@ class PageActions:
                 why = say("the two entries differ")
                 raise HooktrayError(why, hint=say("nothing was changed; ask once more"))
             user_action = replace(user_action, key=own)
-        perform(self._controls, user_action, CHANNEL)
+        self._controls.perform(user_action, CHANNEL)
         if user_action.action in TRIED:
             self._controls.trials.describe(user_action.key, TRIAL_TIMEOUT)  # the hook's page shows the result
         return user_action
