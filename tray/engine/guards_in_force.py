@@ -223,8 +223,7 @@ def _looks_only_at_tools(hook: Hook) -> bool:
 def _tools(match: Match, event: Event) -> ToolSet:
     """The tools of this event that the matcher can match, whatever it looks at besides."""
     wide = replace(match, pattern="", project="", skill=(), subagent="")
-    named = (name for title in titles() for name in native_names(event.agent, title))
-    known = frozenset((*named, *AGENTS[event.agent].older_tools))
+    known = frozenset(_known_tools(event.agent))
     listed = exact_names(match) if match.tool else frozenset()
     if listed is None and (anchored := _ANCHORED_LIST.fullmatch(match.tool)):
         listed = frozenset((anchored[1] or anchored[2]).split("|"))
@@ -239,3 +238,8 @@ def _tools(match: Match, event: Event) -> ToolSet:
 def _may_match(match: Match, event: Event, tool: str) -> bool:
     event = replace(event, tool=Tool(name=tool))
     return matches(match, event, EventSearch(event))
+
+
+def _known_tools(agent: str) -> Iterator[str]:
+    yield from (name for title in titles() for name in native_names(agent, title))
+    yield from AGENTS[agent].older_tools
