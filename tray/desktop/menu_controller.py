@@ -10,7 +10,7 @@ from tray.approvals.batch import write_batch
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.approvals.review import hook_id, write_review
-from tray.approvals.user_action import UserAction, perform
+from tray.approvals.user_action import UserAction
 from tray.desktop.menu import actions
 from tray.desktop.menu_parts import MenuParts
 from tray.desktop.presenter import Presenter
@@ -48,7 +48,7 @@ class MenuController:
         """Do what was clicked."""
         try:
             if isinstance(action, UserAction):
-                perform(self._controls, action, CHANNEL)
+                self._controls.perform(action, CHANNEL)
             elif isinstance(action, actions.AlertAction):
                 self._alert(action)
             elif isinstance(action, actions.AgentAction):

@@ -14,7 +14,7 @@ from tray.approvals.controls import Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.passphrase import generate
 from tray.approvals.review import Section, hook_id, sections
-from tray.approvals.user_action import PendingRequest, UserAction
+from tray.approvals.user_action import UserAction
 from tray.approvals.variables import require_grantable
 from tray.engine.user_questions import UserQuestions
 from tray.errors import HooktrayError

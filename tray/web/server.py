@@ -19,7 +19,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.approvals.callers.person import Proof
 from tray.approvals.review import hook_id
-from tray.approvals.user_action import UserAction, perform
+from tray.approvals.user_action import UserAction
 from tray.errors import HooktrayError
 from tray.model.decision import Record
 from tray.web import peers, request_checks
@@ -277,7 +277,7 @@ class WebServer:
         action = (await _form(request)).get("act", "")
         if action not in IMMEDIATE:
             return self._refuse(RefusalCause.NOT_FOUND)
-        await self._in_thread(perform, self._parts.controls, UserAction(action=action), CHANNEL)
+        await self._in_thread(self._parts.controls.perform, UserAction(action=action), CHANNEL)
         return redirect("/switch")
 
     async def _choose(self, request: web.BaseRequest) -> web.Response:
