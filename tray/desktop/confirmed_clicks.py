@@ -31,10 +31,7 @@ CLICKS = "clicks"  # the word for them in `hooktray approve`
 QUIET_SECONDS = 60.0  # between two notifications about clicks that did nothing: any program can click
 # Actions that only show something.
 HARMLESS = (OpenPage, Review, ReviewBatch, ShowIncident, ShowProblem, ShowReason)
-HOW_TO_CONFIRM = phrase("Confirm it with `hooktray approve clicks` in a terminal, or on the page")
-HOW_TO_SET = phrase("Use the page, or set a passphrase: `hooktray passphrase`")
 OTHER_WAYS = phrase("Use the page, or your passphrase at a terminal")
-START_AGAIN = phrase("Start it again outside of the agent, or use the page")
 
 
 class ClickedMenu(Protocol):
@@ -127,17 +124,18 @@ class ConfirmedClicks:
         title = say("Your click did nothing: {why}", why=why)
         one = read_process(pid)
         if found.proof is Proof.REFUSED:
-            self._tell(title, say(START_AGAIN))
+            self._tell(title, say("Start it again outside of the agent, or use the page"))
         elif one is None:
             self._tell(title, say(OTHER_WAYS))
         elif not self._controls.passphrase.is_set:
-            self._tell(title, say(HOW_TO_SET))
+            self._tell(title, say("Use the page, or set a passphrase: `hooktray passphrase`"))
         else:
             self._waiting[pid] = work
             who = process_label(one)
             summary = say("Count the clicks in {who} until it ends", who=who)
             self._controls.add_request(summary, who, partial(self._confirm, pid), word=CLICKS)
-            self._tell(say("Your click waits: {why}", why=why), say(HOW_TO_CONFIRM))
+            how = say("Confirm it with `hooktray approve clicks` in a terminal, or on the page")
+            self._tell(say("Your click waits: {why}", why=why), how)
 
     def _confirm(self, pid: int) -> None:
         self._trust.confirm(pid)

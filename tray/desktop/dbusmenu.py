@@ -17,8 +17,7 @@ from dbus_fast.errors import DBusError
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 from msgspec.structs import replace
 
-from tray.desktop.clicks import IconClicks
-from tray.desktop.menu.actions import Action
+from tray.desktop.menu.actions import Action, IconClicks
 from tray.desktop.menu.items import Item, ItemKind
 from tray.threads import Queue
 

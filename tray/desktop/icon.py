@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from tray.desktop.artwork import IconState
-from tray.desktop.clicks import IconClicks
 from tray.desktop.linux import query_screen, session_bus
 from tray.desktop.mainloop import HeadlessIcon
+from tray.desktop.menu.actions import IconClicks
 from tray.desktop.menu.items import Item
 from tray.desktop.pystray_icon import PystrayIcon, pystray_icon
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from tray.desktop import macos, windows
 from tray.desktop.artwork import IconState, draw, on_tile
-from tray.desktop.clicks import IconClicks
 from tray.desktop.mainloop import HeadlessIcon, MainLoop
-from tray.desktop.menu.actions import Action, OpenPage
+from tray.desktop.menu.actions import Action, IconClicks, OpenPage
 from tray.desktop.menu.items import Item, ItemKind
 from tray.notify.alert import APP
 from tray.text import sanitise

@@ -24,10 +24,9 @@ from dbus_fast.errors import AuthError, DBusError, InvalidAddressError
 
 from tray.dbus_socket import wait_when_full
 from tray.desktop.artwork import IconState
-from tray.desktop.clicks import IconClicks
 from tray.desktop.dbusmenu import ROOT, Menu
 from tray.desktop.mainloop import MainLoop
-from tray.desktop.menu.actions import Action, OpenPage
+from tray.desktop.menu.actions import Action, IconClicks, OpenPage
 from tray.desktop.menu.items import Item
 from tray.desktop.registration import Registration, hosts, process
 from tray.desktop.statusitem import MENU_PATH, StatusItem

@@ -102,11 +102,6 @@ class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
     def values(self, name: str) -> list[str]:
         return [value for key, value in self.headers if key == name]
 
-    def value(self, name: str) -> str:
-        """The header's value; "" when it is missing or was sent more than once."""
-        found = self.values(name)
-        return found[0] if len(found) == 1 else ""
-
     @property
     def path(self) -> str:
         return self.target.partition("?")[0]
@@ -151,7 +146,7 @@ def _body_problem(head: RequestHead) -> RefusalCause | None:
     size = int(sizes[0]) if sizes and sizes[0].isdigit() else 0
     if size > (BODY_LIMIT if head.method == "POST" else 0):
         return RefusalCause.SIZE
-    if head.method == "POST" and head.value("content-type") != (JSON_TYPE if head.path == ENTER_PATH else FORM_TYPE):
+    if head.method == "POST" and head.values("content-type") != [JSON_TYPE if head.path == ENTER_PATH else FORM_TYPE]:
         return RefusalCause.CONTENT_TYPE
     return None
 

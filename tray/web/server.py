@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
-import msgspec
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
@@ -74,26 +73,15 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-class CheckedRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that the guard let through, and who sent it."""
-
-    head: RequestHead
-    peer: peers.TcpPeer | None
-
-
 class HttpServer(web.Server):
-    """Takes connections; a caller's task is cancelled when it hangs up."""
-
-    def __init__(self, handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], keepalive: float) -> None:
-        super().__init__(handler, handler_cancellation=True)
-        self._keepalive = keepalive
+    """Takes connections, and logs no request."""
 
     def __call__(self) -> web.RequestHandler:
         return _QuietProtocol(
             self,
             loop=asyncio.get_running_loop(),
-            access_log=None,  # type: ignore[arg-type]  # None logs no request
-            keepalive_timeout=self._keepalive,
+            access_log=None,  # type: ignore[arg-type]
+            keepalive_timeout=KEEPALIVE_TIMEOUT,
         )
 
 
@@ -127,7 +115,7 @@ class WebServer:
         self._token = random_token()
         self._link_tokens: OneTimeTokens[Path] = OneTimeTokens()
         self._pool = ThreadPoolExecutor(THREADS, "page")
-        listener = HttpServer(self._answer, KEEPALIVE_TIMEOUT)
+        listener = HttpServer(self._answer, handler_cancellation=True)  # of a caller that hangs up
         self._runner = web.ServerRunner(listener, shutdown_timeout=1)
         self._authority = ""
         self._cookie = ""
@@ -168,7 +156,7 @@ class WebServer:
             peer = await self._in_thread(peers.find, *ends) if ends and peers.is_supported() else None
             if peer and not peer.is_ours:
                 return self._refuse(RefusalCause.OTHER_USER)
-            return await self._route(request, CheckedRequest(head=head, peer=peer))
+            return await self._route(request, head, peer)
         except (asyncio.CancelledError, ConnectionError):
             raise
         except HooktrayError as error:  # the journal cannot be read, for one
@@ -177,10 +165,12 @@ class WebServer:
             log.exception("the page could not answer")
             return self._refuse(RefusalCause.INTERNAL_ERROR)
 
-    async def _route(self, request: web.BaseRequest, checked: CheckedRequest) -> web.StreamResponse:
-        path = checked.head.path
-        if checked.head.method == "POST":
-            if refused := await self._refuse_click(request, checked):
+    async def _route(
+        self, request: web.BaseRequest, head: RequestHead, peer: peers.TcpPeer | None
+    ) -> web.StreamResponse:
+        path = head.path
+        if head.method == "POST":
+            if refused := await self._refuse_click(request, path, peer):
                 return refused
             work = POSTS.get(path)
             return await work(self, request) if work else self._refuse(RefusalCause.NOT_FOUND)
@@ -194,14 +184,15 @@ class WebServer:
                 return self._page(html) if html is not None else self._refuse(RefusalCause.NOT_FOUND)
         return self._refuse(RefusalCause.NOT_FOUND)
 
-    async def _refuse_click(self, request: web.BaseRequest, checked: CheckedRequest) -> web.Response | None:
+    async def _refuse_click(
+        self, request: web.BaseRequest, path: str, peer: peers.TcpPeer | None
+    ) -> web.Response | None:
         """What the sender is shown when its click does not count; None when it does.
 
         Through a program that we do not know it counts with the passphrase, in the same form. To look needs none.
         """
-        pids = await self._in_thread(checked.peer.processes) if checked.peer else ()
+        pids = await self._in_thread(peer.processes) if peer else ()
         found = await self._in_thread(self._objection, pids)
-        path = checked.head.path
         if found is None or (path == ENTER_PATH and found.proof is Proof.PASSPHRASE):
             return None
         if found.proof is Proof.REFUSED:

@@ -128,8 +128,9 @@ def _templates(language: str) -> Environment:
         "labels": {key: say(text) for key, text in LABELS.items()},
         "ngettext": count,
         "states": {key: say(text) for key, text in STATES.items()},
+        "script": Markup(script()),
+        "style": Markup(style()),
     }
-    environment.globals |= {"script": Markup(script()), "style": Markup(style())}
     return environment
 
 

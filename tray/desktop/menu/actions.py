@@ -1,6 +1,12 @@
-"""What a click on the menu requests, as values. A UserAction is what the page and the commands can do, too."""
+"""What a click on the menu requests, as values, and who takes the clicks.
+
+A UserAction is what the page and the commands can do, too.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
 
 import msgspec
 
@@ -155,3 +161,23 @@ ViewAction = (
 )
 TrayAction = ToggleSwitch | StartAtLogin | RunDoctor | QuitTray
 Action = UserAction | AlertAction | AgentAction | ViewAction | TrayAction
+
+
+class IconClicks(Protocol):
+    """Takes the clicks on an icon and its menu, from any thread."""
+
+    def act(self, action: Action) -> None:
+        """Do what was clicked."""
+        ...
+
+    def opened(self) -> None:
+        """The menu is about to be shown."""
+        ...
+
+    def is_trusted_host(self, pid: int) -> bool:
+        """True if a click through this tray host counts: any process of the user can call itself a tray host."""
+        ...
+
+    def menu_rejected(self, pid: int, is_host: bool, actions: Sequence[Action]) -> None:
+        """Handle a click that did not count: its process, whether that is a tray host, and what was clicked."""
+        ...

@@ -11,8 +11,12 @@ from tray.model.session import Session, SessionState
 
 
 def questions(state: MenuState) -> Item:
-    asked = (_question(one) for one in state.questions)
-    rows = deduplicate([*asked, *(_waiting(one, state.now) for one in waiting_sessions(state))])
+    found = [_question(one) for one in state.questions]
+    for one in waiting_sessions(state):
+        text = say("{agent} waits for you · {when}", agent=session_text(one), when=age(one.since, state.now))
+        key = child_id("questions/session", one.agent, one.session)
+        found.append(click(key, text, GoToSession(one.agent, one.session)))
+    rows = deduplicate(found)
     none = label("questions/none", say("Nobody waits for an answer"))
     return submenu("questions", with_count(say("Needs you"), len(rows)), truncated(rows or [none], "questions/more"))
 
@@ -26,11 +30,6 @@ def waiting_sessions(state: MenuState) -> list[Session]:
 
 def waiting_number(state: MenuState) -> int:
     return len(state.questions) + len(waiting_sessions(state))
-
-
-def _waiting(one: Session, now: float) -> Item:
-    text = say("{agent} waits for you · {when}", agent=session_text(one), when=age(one.since, now))
-    return click(child_id("questions/session", one.agent, one.session), text, GoToSession(one.agent, one.session))
 
 
 def session_text(one: Session) -> str:

@@ -45,15 +45,15 @@ def _hook(one: MenuHook) -> Item:
 
 def _variables(state: MenuState) -> Items:
     """Each withheld variable that an approved hook names, ticked while a person lets it through to that hook."""
-    rows = deduplicate(_variable(one, name) for one in state.hooks for name in sorted({*one.granted, *one.asks_for}))
+    found = []
+    for one in state.hooks:
+        for name in sorted({*one.granted, *one.asks_for}):
+            is_on = name in one.granted
+            text = say("{variable} for {hook}", variable=clean(name, 40), hook=clean(one.name, 30))
+            action = UserAction(action="withhold" if is_on else "grant", key=one.key, variables=(name,))
+            found.append(check(child_id("settings/variables", one.key, name), text, is_on, action))
+    rows = deduplicate(found)
     if not rows:
         return ()
     shown = truncated(rows, "settings/variables/more", is_in_list=True)
     return (submenu("settings/variables", say("Withheld variables"), shown),)
-
-
-def _variable(one: MenuHook, name: str) -> Item:
-    is_on = name in one.granted
-    text = say("{variable} for {hook}", variable=clean(name, 40), hook=clean(one.name, 30))
-    action = UserAction(action="withhold" if is_on else "grant", key=one.key, variables=(name,))
-    return check(child_id("settings/variables", one.key, name), text, is_on, action)
