@@ -22,10 +22,10 @@ from desktop.stage import DEADLINE, MENU, Stage, wait
 from desktop.watcher import WATCHER, Watcher, plain
 from tray.desktop.artwork import IconState
 from tray.desktop.menu import menu
-from tray.desktop.menu.actions import QuitTray, ToggleSwitch
+from tray.desktop.menu.actions import OpenPage, QuitTray, ToggleSwitch
 from tray.desktop.menu.items import Item
 from tray.desktop.menu.state import MenuState, PartialPause
-from tray.desktop.sni import SniIcon
+from tray.desktop.sni import ITEM_PATH, SniIcon
 
 STATE = MenuState(now=0.0)
 
@@ -89,6 +89,21 @@ def test_a_click_of_the_host_reaches_the_tray(stage: Stage, host: Watcher) -> No
     wait(lambda: stage.clicks.acted, "the click arrives")
     assert error == ""
     assert stage.clicks.acted == [ToggleSwitch()]
+
+
+@pytest.mark.parametrize(
+    ("member", "signature", "words"),
+    [("Activate", "ii", (0, 0)), ("SecondaryActivate", "ii", (0, 0)), ("XAyatanaSecondaryActivate", "u", (0,))],
+)
+def test_a_press_on_the_icon_opens_the_page(
+    stage: Stage, host: Watcher, member: str, signature: str, words: tuple[int, ...]
+) -> None:
+    name = "org.kde.StatusNotifierItem"
+
+    stage.do(host.call(stage.item, ITEM_PATH, name, member, signature, *words))
+
+    wait(lambda: stage.clicks.acted, "the press arrives")
+    assert stage.clicks.acted == [OpenPage()]
 
 
 def test_a_click_in_a_group_reaches_the_tray_and_unknown_rows_are_named(stage: Stage, host: Watcher) -> None:
