@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 
 import msgspec
 
 from tray.approvals.catalog import HookCatalog
 from tray.doctor import agent_sites, desktop_services, hooks, installation
-from tray.doctor.finding import Cause, CheckContext, Finding, Health, found
+from tray.doctor.finding import Cause, CheckContext, Finding, Health, found, listed
 from tray.engine.stores import Stores, open_stores
 from tray.errors import HooktrayError, StoreError
 from tray.execution.process import RUN_VARIABLE
 from tray.ipc.health import TrayHealth
-from tray.language import count
 from tray.paths import Paths
 
 NAMES_SHOWN = 4  # of hooks or agents with the same cause
@@ -107,15 +106,9 @@ def render(results: Iterable[Finding]) -> str:
     lines = []
     for (health, check, message, remedy), same in groups.items():
         names = dict.fromkeys(one.name for one in same)
-        subject = check if check in names else f"{check}: {_listed(list(names))}"
+        subject = check if check in names else f"{check}: {listed(list(names), NAMES_SHOWN)}"
         lines.append(f"{health:9}  {subject}: {message}")
         lines += [f"{'':11}{remedy}"] if remedy else []
     counted = Counter(health for health, *_ in groups)
     counts = ", ".join(f"{counted[health]} {health.value}" for health in reversed(Health))
     return "\n".join([*lines, counts])
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - NAMES_SHOWN
-    shown = ", ".join(names[:NAMES_SHOWN])
-    return f"{shown} " + count("and {n} more", "and {n} more", more) if more > 0 else shown

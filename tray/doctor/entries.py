@@ -18,11 +18,10 @@ from tray.agents.agent import Connector
 from tray.agents.connection import EntryContent, Site
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
-from tray.doctor.finding import Cause, Finding, found
+from tray.doctor.finding import Cause, Finding, found, listed
 from tray.edit.backups import Backup
 from tray.edit.file_changes import read_state
 from tray.errors import PACKAGE_ERRORS, HooktrayError
-from tray.language import count
 
 OFF = "off: "  # a connector's word for an agent that does not run our entries
 EVENTS_SHOWN = 3
@@ -140,9 +139,7 @@ def _differing(one: Mapping[str, object], other: Mapping[str, object]) -> str:
 
 
 def _names(events: Sequence[str]) -> str:
-    named = [event for event in events if event]
-    shown, more = ", ".join(named[:EVENTS_SHOWN]), len(named) - EVENTS_SHOWN
-    return f"{shown} " + count("and {n} more", "and {n} more", more) if more > 0 else shown or "*"
+    return listed([event for event in events if event], EVENTS_SHOWN) or "*"
 
 
 def _is_place_there(backup: Backup) -> bool:

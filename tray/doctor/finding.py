@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -15,7 +15,7 @@ from tray.approvals.catalog import HookCatalog
 from tray.approvals.remedies import LLM_REMEDY
 from tray.engine.stores import Stores
 from tray.ipc.health import TrayHealth
-from tray.language import phrase, say
+from tray.language import count, phrase, say
 from tray.paths import Paths
 
 
@@ -320,6 +320,12 @@ class CheckContext(msgspec.Struct, frozen=True, kw_only=True):
     tray: TrayHealth | None = None
     static: bool = False
     environment: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(os.environ))
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The first `most` names, and how many more there are."""
+    shown, more = ", ".join(names[:most]), len(names) - most
+    return f"{shown} " + count("and {n} more", "and {n} more", more) if more > 0 else shown
 
 
 def failing_names(results: Iterable[Finding]) -> frozenset[str]:
