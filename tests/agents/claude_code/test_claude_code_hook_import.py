@@ -11,7 +11,7 @@ import pytest
 from connect.sites import NoProblem, Person, tree
 from user_controls import user_controls
 
-from tray.agents.claude_code.hook_import import IMPORTER
+from tray.agents.claude_code.connector import IMPORTER
 from tray.agents.connection import Plan, Site
 from tray.approvals.catalog import HookCatalog
 from tray.cli import agents

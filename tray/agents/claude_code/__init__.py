@@ -144,6 +144,6 @@ AGENT = Agent(
     unconnected_events=frozenset(SETTINGS.unconnected_events),
     connector=part("tray.agents.claude_code.connector:CONNECTOR"),
     reader=part("tray.agents.claude_code.source"),
-    importer=part("tray.agents.claude_code.hook_import:IMPORTER"),
+    importer=part("tray.agents.claude_code.connector:IMPORTER"),
     connect_options=options_of("tray.agents.claude_code.connector:CONNECTOR"),
 )

@@ -1,4 +1,4 @@
-"""Connects Claude Code in the user's settings, the project's or the project's local ones.
+"""Connects Claude Code, and imports its hooks, in the user's settings, the project's or the project's local ones.
 
 Claude Code answers `/hooks` with a menu of its own, so the user's commands get `/hooktray`, which the tray answers.
 """
@@ -11,7 +11,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
+from tray.agents.claude_code.settings_hooks import READER
 from tray.agents.claude_shape.connector import ShapedConnector, read_object
+from tray.agents.claude_shape.hook_import import GroupImport
 from tray.agents.connection import Plan, Site
 from tray.agents.native_runs import declared_in, in_project
 from tray.agents.settings_connector import OwnEntry
@@ -111,6 +113,14 @@ class ScopedConnector(ShapedConnector, frozen=True):
         return ""
 
 
+class WatchedFilesImport(GroupImport, frozen=True):
+    """Leaves FileChanged hooks with a matcher in place, because Claude Code watches the files that it names."""
+
+    def own_reason(self, event: str, hooks: Sequence[Hook]) -> str:
+        is_watching = event == "FileChanged" and any(hook.match.tool for hook in hooks)
+        return "from their matcher Claude Code knows which files to watch" if is_watching else ""
+
+
 def _is_users(site: Site) -> bool:
     """Whether the user's own settings are meant, and not a project's."""
     return site.scope in ("", "user")
@@ -122,6 +132,7 @@ def _is_ours(site: Site, path: Path, current: FileState) -> bool:
 
 
 CONNECTOR = ScopedConnector(SHAPE, SETTINGS, NAME)
+IMPORTER = WatchedFilesImport.of(CONNECTOR, READER)
 
 
 def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:

@@ -77,5 +77,5 @@ AGENT = Agent(
     runs_own=part("tray.agents.native_runs:in_file"),
     connector=part("tray.agents.cursor.connector:CONNECTOR"),
     reader=part("tray.agents.cursor.source:READER"),
-    importer=part("tray.agents.cursor.hook_import:IMPORTER"),
+    importer=part("tray.agents.cursor.connector:IMPORTER"),
 )

@@ -1,36 +1,27 @@
-"""Connects Cursor: adds an entry for each event to ~/.cursor/hooks.json, which the editor and cursor-agent read.
+"""Connects Cursor, and imports its hooks: an entry for each event in the file that editor and cursor-agent read.
 
-{"version": 1, "hooks": {"stop": [{"type": "command", "command": "[ -x … ] && … || …", "timeout": 60}]}}
+~/.cursor/hooks.json: {"version": 1, "hooks": {"stop": [{"command": "[ -x … ] && … || …", "timeout": 60}]}}
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tray.agents import relay_command
 from tray.agents.claude_shape.connector import ShapedConnector
-from tray.agents.claude_shape.settings import SettingsFile
-from tray.agents.claude_shape.shape import ClaudeShape, PayloadKeys
+from tray.agents.claude_shape.hook_import import GroupImport
 from tray.agents.connection import PROBE_EVENT, Site
-from tray.agents.cursor.events import EVENTS, ID, NAME, OTHER_TOOLS, TIMEOUT, UNCONNECTED_EVENTS
+from tray.agents.cursor.events import NAME, OTHER_TOOLS
 from tray.agents.cursor.protocol import neutral
+from tray.agents.cursor.source import FILE, READER, SHAPE, sees_commands
 from tray.edit.json_edit import JsonText
+from tray.model.hook import Hook
 
-SHAPE = ClaudeShape(agent=ID, events=EVENTS, keys=PayloadKeys(session="conversation_id"))
-FILE = SettingsFile(
-    folder=".cursor",
-    name="hooks.json",
-    is_flat=True,
-    head={"version": 1},
-    timeout=TIMEOUT,
-    handler_types=("command", "prompt"),
-    unconnected_events=UNCONNECTED_EVENTS,
-    restart_hint=(
-        "Cursor takes it up when the file is saved. If Claude Code is connected as well, switch off "
-        "*Third-party skills* in Cursor: else it also runs Hooktray's entry in there, where it cannot ask you."
-    ),
+WHY = (
+    "Hooktray hears of commands and MCP tools by beforeShellExecution and beforeMCPExecution: declare them there, or "
+    'give them a matcher such as "Write"'
 )
 
 
@@ -58,4 +49,13 @@ class CursorConnector(ShapedConnector, frozen=True):
         return {"conversation_id": session, **sender, "hook_event_name": PROBE_EVENT}
 
 
+class CursorImport(GroupImport, frozen=True):
+    """A hook of preToolUse that means commands too would not be asked about them any more."""
+
+    def own_reason(self, event: str, hooks: Sequence[Hook]) -> str:
+        is_wide = event == "preToolUse" and any(sees_commands(hook.match.tool) for hook in hooks)
+        return WHY if is_wide else ""
+
+
 CONNECTOR = CursorConnector(SHAPE, FILE, NAME)
+IMPORTER = CursorImport.of(CONNECTOR, READER)

@@ -11,12 +11,27 @@ from typing import Any
 
 import regex
 
+from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.settings_hooks import ANY_TOOL, ShapedReader
-from tray.agents.cursor.connector import FILE, SHAPE
-from tray.agents.cursor.events import MCP, NAME, SHELL
+from tray.agents.claude_shape.shape import ClaudeShape, PayloadKeys
+from tray.agents.cursor.events import EVENTS, ID, MCP, NAME, SHELL, TIMEOUT, UNCONNECTED_EVENTS
 from tray.model.hook import Failure
 from tray.reading.entries import KeyPath, SourceReader
 
+SHAPE = ClaudeShape(agent=ID, events=EVENTS, keys=PayloadKeys(session="conversation_id"))
+FILE = SettingsFile(
+    folder=".cursor",
+    name="hooks.json",
+    is_flat=True,
+    head={"version": 1},
+    timeout=TIMEOUT,
+    handler_types=("command", "prompt"),
+    unconnected_events=UNCONNECTED_EVENTS,
+    restart_hint=(
+        "Cursor takes it up when the file is saved. If Claude Code is connected as well, switch off "
+        "*Third-party skills* in Cursor: else it also runs Hooktray's entry in there, where it cannot ask you."
+    ),
+)
 # What the tool of an event is called, and whether the event's own matcher looks at the command instead.
 TOOLS = {
     "afterFileEdit": "^Write$",

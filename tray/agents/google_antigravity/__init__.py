@@ -83,5 +83,5 @@ AGENT = Agent(
     runs_own=part("tray.agents.native_runs:in_file"),
     connector=part("tray.agents.google_antigravity.connector:CONNECTOR"),
     reader=part("tray.agents.google_antigravity.source"),
-    importer=part("tray.agents.google_antigravity.hook_import:IMPORTER"),
+    importer=part("tray.agents.google_antigravity.connector:IMPORTER"),
 )

@@ -20,6 +20,7 @@ from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Resu
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
 ID = "antigravity"
+OWN = "hooktray"  # the name of Hooktray's hook: no other tool writes below it
 NAME = "Antigravity"
 TIMEOUT = 30.0  # seconds; its own default
 EVENTS: Mapping[str, EventSpec] = {

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.agents.google_antigravity.connector import OWN
-from tray.agents.google_antigravity.protocol import ID, TIMEOUT, TOOL_EVENTS
+from tray.agents.google_antigravity.protocol import ID, OWN, TIMEOUT, TOOL_EVENTS
 from tray.agents.protocol import agent_events
 from tray.files import user_file
 from tray.model.hook import Command, Failure

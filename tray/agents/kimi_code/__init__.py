@@ -50,5 +50,5 @@ AGENT = replace(
     guarded_members={"*/.kimi-code/config.toml": re.compile("hooks", re.IGNORECASE)},
     connector=part("tray.agents.kimi_code.connector:CONNECTOR"),
     reader=part("tray.agents.kimi_code.source"),
-    importer=part("tray.agents.kimi_code.hook_import:IMPORTER"),
+    importer=part("tray.agents.kimi_code.connector:IMPORTER"),
 )

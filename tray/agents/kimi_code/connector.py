@@ -1,4 +1,4 @@
-"""Connects Kimi Code: a table for each event at the end of config.toml, whose other bytes stay.
+"""Connects Kimi Code, and imports its hooks: a table for each event at the end of config.toml.
 
 [[hooks]]
 event = 'PreToolUse'
@@ -8,20 +8,17 @@ timeout = 600
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.agents.connection import Site, read_or_empty
+from tray.agents.connection import HookCheck, Site, read_or_empty
 from tray.agents.kimi_code.protocol import CLIENT, CLIENTS, EVENTS, ID, NAME, SETTINGS
-from tray.agents.list_entries import KEY, ListConnector
+from tray.agents.kimi_code.source import parse, table_problem
+from tray.agents.list_entries import KEY, ListConnector, ListImporter
+from tray.agents.settings_import import stay_reason
 from tray.edit import toml_edit
 from tray.errors import ConfigError
-
-# Its events that Hooktray has no word for.
-OTHER_EVENTS = frozenset({"PermissionResult", "SessionHeartbeat", "TaskStarted", "TurnStarted", "UserPromptQueued"})
-FIELDS = ("event", "matcher", "command", "timeout")
-LONGEST = 600  # seconds
 
 
 class KimiConnector(ListConnector, frozen=True, kw_only=True):
@@ -51,20 +48,20 @@ class KimiConnector(ListConnector, frozen=True, kw_only=True):
         return {**super().probe_payload(session, cwd), CLIENT: CLIENTS[0]}
 
 
-def table_problem(hook: Mapping[str, Any]) -> str:
-    """What keeps Kimi Code from reading this hook, and with it all others; "" when nothing does."""
-    if unknown := [key for key in hook if key not in FIELDS]:
-        return f"has the key `{unknown[0]}`: take it out, only {', '.join(FIELDS)} may be there"
-    event, timeout = hook.get("event"), hook.get("timeout", 1)
-    if event not in EVENTS and event not in OTHER_EVENTS:
-        return f"has the event `{event}`, which there is not"
-    if not isinstance(hook.get("command"), str) or not hook["command"]:
-        return "has no command"
-    if not isinstance(hook.get("matcher", ""), str):
-        return "has a matcher that is not text"
-    if isinstance(timeout, bool) or not isinstance(timeout, int) or not 1 <= timeout <= LONGEST:
-        return f"has the timeout {timeout}: write whole seconds from 1 to {LONGEST}"
-    return ""
+class KimiImporter(ListImporter, frozen=True):
+    """Moves the tables of `config.toml`."""
+
+    def written(self, site: Site, text: bytes, entries: Sequence[Any], import_path: Path) -> bytes:
+        wanted = [index for index, one in enumerate(toml_edit.items(text, "", KEY)) if one in entries]
+        return "\n".join(toml_edit.block(text, str(import_path), KEY, index) for index in wanted).encode()
+
+    def stay_reason(self, site: Site, text: bytes, entry: Any, import_path: Path, check: HookCheck) -> str:
+        return stay_reason(parse(self.written(site, text, [entry], import_path), import_path), EVENTS, check)
+
+    def restore(self, text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
+        moved: list[Any] = toml_edit.items(imported, str(import_path), KEY)
+        return toml_edit.append(text, str(path), KEY, moved)
 
 
 CONNECTOR = KimiConnector(agent=ID, editor=toml_edit, events=EVENTS)
+IMPORTER = KimiImporter(agent=ID, file_name=SETTINGS.name, connector=CONNECTOR)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.claude_shape.settings_hooks import ShapedReader
-from tray.agents.kimi_code.connector import table_problem
 from tray.agents.kimi_code.protocol import EVENTS, ID, NAME, PROMPT, SETTINGS, SHAPE
 from tray.agents.list_entries import KEY
 from tray.agents.protocol import agent_events
@@ -17,6 +16,11 @@ from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_pro
 from tray.strict.document import Document
 
 EXPECTED = f"name a settings file of {NAME}, such as ~/{SETTINGS.path}"
+
+# Its events that Hooktray has no word for.
+OTHER_EVENTS = frozenset({"PermissionResult", "SessionHeartbeat", "TaskStarted", "TurnStarted", "UserPromptQueued"})
+FIELDS = ("event", "matcher", "command", "timeout")
+LONGEST = 600  # seconds
 
 SHAPED = ShapedReader(SHAPE, SETTINGS, NAME)
 
@@ -38,6 +42,22 @@ def parse(text: bytes, path: Path, agents: Sequence[str] = ()) -> SourceHooks:
         with reader.entry():
             _hook(reader, (KEY, index), hook)
     return reader.result()
+
+
+def table_problem(hook: Mapping[str, Any]) -> str:
+    """What keeps Kimi Code from reading this hook, and with it all others; "" when nothing does."""
+    if unknown := [key for key in hook if key not in FIELDS]:
+        return f"has the key `{unknown[0]}`: take it out, only {', '.join(FIELDS)} may be there"
+    event, timeout = hook.get("event"), hook.get("timeout", 1)
+    if event not in EVENTS and event not in OTHER_EVENTS:
+        return f"has the event `{event}`, which there is not"
+    if not isinstance(hook.get("command"), str) or not hook["command"]:
+        return "has no command"
+    if not isinstance(hook.get("matcher", ""), str):
+        return "has a matcher that is not text"
+    if isinstance(timeout, bool) or not isinstance(timeout, int) or not 1 <= timeout <= LONGEST:
+        return f"has the timeout {timeout}: write whole seconds from 1 to {LONGEST}"
+    return ""
 
 
 def _hook(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> None:

@@ -47,5 +47,5 @@ AGENT = Agent(
     trusts_each_entry=True,
     connector=part("tray.agents.starchild.connector:CONNECTOR"),
     reader=part("tray.agents.starchild.source"),
-    importer=part("tray.agents.starchild.hook_import:IMPORTER"),
+    importer=part("tray.agents.starchild.connector:IMPORTER"),
 )

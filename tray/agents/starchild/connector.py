@@ -1,5 +1,6 @@
-"""Starchild: an entry for each event in the workspace's config/shell_hooks.yaml, which its user approves there.
+"""Connects Starchild, and imports its hooks. Its user approves the entries, which are in a file of the workspace.
 
+config/shell_hooks.yaml:
 hooks: [{event: pre_tool_call, command: "/bin/sh -c '[ -x … ] && exec … starchild || …'", timeout: 120}, …]
 
 All entries have the same command, which reads the event from the payload: Starchild approves a command for all events
@@ -10,19 +11,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tray.agents import relay_command
-from tray.agents.connection import (
-    PROBE_EVENT,
-    Site,
-    read_or_empty,
-)
-from tray.agents.list_entries import ListConnector
+from tray.agents.connection import PROBE_EVENT, Extracted, HookCheck, Site, read_or_empty
+from tray.agents.list_entries import KEY, ListConnector, ListImporter
+from tray.agents.settings_import import UNSUPPORTED
 from tray.agents.starchild.protocol import AGENT, EVENTS
+from tray.agents.starchild.source import WORKSPACE, parse
 from tray.edit import yaml_edit
+from tray.edit.yaml_edit import append, items, verbatim_items
+from tray.errors import HooktrayError
 from tray.strict.yaml_reader import load_yaml
 
 HOOKS_FILE = "shell_hooks.yaml"
@@ -71,6 +72,31 @@ class StarchildConnector(ListConnector, frozen=True, kw_only=True):
         return {"event": PROBE_EVENT, "session_id": session, "cwd": cwd}
 
 
+class StarchildImporter(ListImporter, frozen=True):
+    """Moves the entries of `shell_hooks.yaml`."""
+
+    def extract(self, site: Site, text: bytes, path: Path, import_path: Path, check: HookCheck) -> Extracted:
+        if hooks_enabled(site) is False:
+            hint = "`/hooks on` there switches them on"
+            raise HooktrayError(f"{path}: Starchild runs none of its hooks as it stands", hint=hint)
+        return super().extract(site, text, path, import_path, check)
+
+    def written(self, site: Site, text: bytes, entries: Sequence[Any], import_path: Path) -> bytes:
+        head = f"{WORKSPACE}: {json.dumps(str(workspace(site)), ensure_ascii=False)}\n"
+        return append(head.encode(), str(import_path), KEY, verbatim_items(text, KEY, entries))
+
+    def stay_reason(self, site: Site, text: bytes, entry: Any, import_path: Path, check: HookCheck) -> str:
+        document = {WORKSPACE: str(workspace(site)), KEY: [entry]}
+        source = parse(json.dumps(document, ensure_ascii=False).encode(), import_path)
+        if source.warnings or len(source.hooks) != 1:
+            return UNSUPPORTED
+        return check.problem(source.hooks[0])
+
+    def restore(self, text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
+        moved = items(imported, str(import_path), KEY)  # its error names the place that cannot be read
+        return append(text, str(path), KEY, verbatim_items(imported, KEY, moved))
+
+
 def workspace(site: Site) -> Path:
     """The one that was named; else the folder we are in, when it is one; else the usual one."""
     if site.workspace:
@@ -90,3 +116,4 @@ def hooks_enabled(site: Site) -> bool | None:
 
 
 CONNECTOR = StarchildConnector(agent=AGENT, editor=yaml_edit, events=EVENTS)
+IMPORTER = StarchildImporter(agent=AGENT, file_name=HOOKS_FILE, connector=CONNECTOR)
