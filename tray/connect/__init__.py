@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from tray.agents.agent import Agent, Connector
 from tray.agents.connection import Plan, Site
@@ -28,7 +28,7 @@ class PackageConnector:
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
 
-    def __getattr__(self, function: str) -> Callable[..., Any]:
+    def __getattr__(self, function: str) -> Callable[..., object]:
         if function.startswith("_"):
             raise AttributeError(function)
         return partial(self._call, function)
