@@ -40,8 +40,6 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "agents/claude_shape/connector.py": f"{SHAPED}test_claude_code_connector",
     "agents/claude_shape/hook_import.py": f"{SHAPED}test_claude_code_hook_import",
     "agents/claude_shape/hook_input.py": "agents/claude_shape/test_claude_shape_protocol agents/test_protocol_stdin",
-    "agents/claude_shape/rewrites.py": "agents/claude_shape/test_claude_shape_answers agents/test_protocol_read",
-    "agents/claude_shape/samples.py": "agents/claude_shape/test_claude_shape_protocol",
     "agents/claude_shape/settings_text.py": f"{SHAPED}test_claude_code_connector",
     "agents/claude_shape/settings_hooks.py": f"{SHAPED}test_claude_code_settings_hooks",
     "agents/claude_shape/shape.py": "agents/claude_shape/test_claude_shape_answers"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from every import every
 
-from tray.agents.registry import OTHER_PROGRAMS, OTHER_VARIABLES, RECOGNISED, known_agents
+from tray.agents.registry import OTHER_PROGRAMS, OTHER_VARIABLES, UNSUPPORTED, known_agents
 
 ROOT = Path(__file__).parent.parent
 AGENTS = ROOT / "tray" / "agents"
@@ -105,4 +105,4 @@ def test_the_pattern_finds_what_it_is_for() -> None:
         assert mentions(word), word
     assert mentions("cursor") == {"cursor"}
     assert not mentions("the cursor of a query")
-    assert len(LONG) > len(RECOGNISED)
+    assert len(LONG) > len(UNSUPPORTED)

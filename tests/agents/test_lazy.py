@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from every import every
 
-from tray.agents.agent import Connector, HookImporter, HookReader, options_of, part
+from tray.agents.agent import Connector, HookImporter, HookReader, part
 from tray.agents.registry import AGENTS
 
 PARTS = {"connector": Connector, "importer": HookImporter, "reader": HookReader}
+OPTIONS = [agent for agent in AGENTS if AGENTS[agent].connect_options is not None]
 CASES = [(agent, name) for agent in AGENTS for name in PARTS if getattr(AGENTS[agent], name) is not None]
 
 
@@ -31,6 +32,13 @@ def test_each_part_has_the_functions_of_its_protocol(agent: str, name: str) -> N
     assert [key for key in inspect.get_annotations(PARTS[name]) if not hasattr(found, key)] == []
 
 
+@every("agent", OPTIONS)
+def test_options_follow_from_a_site_and_its_files(agent: str) -> None:
+    found: Any = AGENTS[agent].connect_options()  # type: ignore[misc]
+
+    assert [*inspect.signature(found).parameters] == ["site", "files"]
+
+
 def test_a_part_is_imported_when_it_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "tray.agents.placeholders", raising=False)
     found, name = part("tray.agents.placeholders"), part("tray.agents.connection:PROBE_EVENT")
@@ -44,4 +52,4 @@ def test_a_place_that_is_not_there_is_an_error() -> None:
     with pytest.raises(AttributeError):
         part("tray.agents.agent:NOTHING")()
     with pytest.raises(ModuleNotFoundError):
-        options_of("tray.agents.nothing")(None, ())  # type: ignore[arg-type]
+        part("tray.agents.nothing")()

@@ -20,7 +20,7 @@ def test_the_overview_has_all_that_is_protected() -> None:
 
 def test_an_agent_of_a_package_is_asked_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     brought = PackagedAgents(agents={id: AGENTS[id] for id in ("codex", "cursor")})
-    monkeypatch.setitem(AGENTS.__dict__, "_packaged", brought)
+    monkeypatch.setitem(AGENTS.__dict__, "packaged", brought)
     found = whole_overview.__wrapped__()
 
     assert found.senders_by_key["model"] == ("codex", "codex")

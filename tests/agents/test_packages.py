@@ -16,7 +16,7 @@ from tray.agents import protocol, recognition, registry, relay_table
 from tray.agents.agent import Agent
 from tray.agents.overview import whole_overview
 from tray.agents.packages import PackagedAgents, entry_points, packaged_agents
-from tray.agents.registry import AGENTS, BUILT_IN, RECOGNISED, RESERVED, UNKNOWN, SupportedAgents
+from tray.agents.registry import AGENTS, BUILT_IN, RESERVED, UNKNOWN, UNSUPPORTED, SupportedAgents
 from tray.connect import connectors
 from tray.errors import AgentError, HooktrayError
 from tray.model.decision import NO_OPINION, Answer, Decision, Rewrite, Target, Verdict
@@ -47,7 +47,7 @@ def install(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[s
 
     def install(module: str) -> Agent:
         pine = good(site, module)
-        monkeypatch.setitem(AGENTS.__dict__, "_packaged", packaged_agents(RESERVED))
+        monkeypatch.setitem(AGENTS.__dict__, "packaged", packaged_agents(RESERVED))
         forget()
         return pine
 
@@ -120,7 +120,7 @@ def test_looking_up_a_built_in_agent_does_not_search_for_packages(monkeypatch: p
 
     assert [agents[id].id for id in BUILT_IN] == list(BUILT_IN)
     assert all(id in agents and not agents.package(id) for id in BUILT_IN)
-    for id in (*RECOGNISED, UNKNOWN):
+    for id in (*UNSUPPORTED, UNKNOWN):
         assert id not in agents
         assert agents.get(id) is None
     assert packages.searches == 0
@@ -153,7 +153,7 @@ def test_packages_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_finding_packages_does_not_import_the_slow_library() -> None:
     code = (
-        "import sys; from tray.agents.registry import AGENTS; list(AGENTS.values()); AGENTS.broken;"
+        "import sys; from tray.agents.registry import AGENTS; list(AGENTS.values()); AGENTS.packaged.broken;"
         "sys.exit('importlib.metadata' in sys.modules)"
     )
 
@@ -231,7 +231,7 @@ def test_a_package_whose_agent_cannot_be_loaded_is_left_out(site: Path, module: 
     assert problem in broken(site, module)
 
 
-@pytest.mark.parametrize("id", [*BUILT_IN, *RECOGNISED, UNKNOWN, "agent", "hooktray"])
+@pytest.mark.parametrize("id", [*BUILT_IN, *UNSUPPORTED, UNKNOWN, "agent", "hooktray"])
 def test_a_package_cannot_use_a_reserved_id(site: Path, id: str) -> None:
     assert broken(site, PINE.replace('id="pine"', f'id="{id}"'), id=id) == "its id is taken by Hooktray itself"
 

@@ -240,7 +240,6 @@ SHARED = {
 OWN = {
     "conditions",
     "connector",
-    "frontmatter",
     "hook_import",
     "settings_text",
     "settings_hooks",

@@ -291,7 +291,7 @@ class Shuffled(SupportedAgents):
 
     def __init__(self, order: list[str]) -> None:
         super().__init__({id: BUILT_IN[id] for id in order})
-        self.__dict__["_packaged"] = PackagedAgents()
+        self.__dict__["packaged"] = PackagedAgents()
 
 
 @every(("agent", "event", "payload"), UNCLAIMED, ids=[f"{agent} {event}" for agent, event, _ in UNCLAIMED])

@@ -118,7 +118,7 @@ def test_an_agent_of_a_package_has_a_row_that_names_the_package(
 ) -> None:
     pine = replace(AGENTS["shelley"], id="pine", name="Pine")
     brought = PackagedAgents(agents={"pine": pine}, packages={"pine": "hooktray-pine 1.0"})
-    monkeypatch.setitem(AGENTS.__dict__, "_packaged", brought)
+    monkeypatch.setitem(AGENTS.__dict__, "packaged", brought)
     connectors.cache_clear()
 
     try:

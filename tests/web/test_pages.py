@@ -311,7 +311,7 @@ def test_an_agent_of_a_package_is_shown_as_third_party(
     site: Site, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     brought = PackagedAgents(agents={"pine": AGENTS["shelley"]}, packages={"pine": "hooktray-pine 1.0"})
-    monkeypatch.setitem(AGENTS.__dict__, "_packaged", brought)
+    monkeypatch.setitem(AGENTS.__dict__, "packaged", brought)
 
     page.go(address(site, "/agents"))
     assert "pine (third-party: hooktray-pine 1.0)" in page.run(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from tray.model.decision import Answer, Decision, HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventSpec, FormFormat, RelayRequest, Tool
@@ -115,14 +117,6 @@ def named_in_command(payload: Payload, word: str) -> str:
     return word
 
 
-def no_answer(event: str) -> bytes:
-    return b""
-
-
-def no_options(site: Site, files: Sequence[str]) -> str:
-    return ""
-
-
 class Marks(msgspec.Struct, frozen=True, kw_only=True):
     """How to recognise which agent sent a payload. Only keys at the top level of a payload count.
 
@@ -144,7 +138,6 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
     event_names: re.Pattern[str] | None = None
     variables: tuple[str, ...] = ()  # which only this agent sets for its hooks
     event: Callable[[Payload, str], str] = named_in_command  # its name for the event; default: that in the command
-    neutral: Callable[[str], bytes] = no_answer  # by event; only for an agent that is not supported
 
 
 class Placeholders(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,6 +193,11 @@ class ProtectedFiles(msgspec.Struct, frozen=True, kw_only=True):
     pattern: re.Pattern[str]  # of a whole path in lower case with forward slashes
     asks: bool = False  # self-protection asks about a change instead of refusing it
     beside: tuple[str, ...] = ()  # another name is not enough: only with one of these files in the same folder
+
+
+def protected(kind: str, pattern: str, *, asks: bool = False) -> ProtectedFiles:
+    """Returns the files of a kind whose paths match a pattern."""
+    return ProtectedFiles(kind=kind, pattern=re.compile(pattern), asks=asks)
 
 
 class ShellTexts(msgspec.Struct, frozen=True, kw_only=True):
@@ -284,25 +282,26 @@ class Agent(KnownAgent, frozen=True, kw_only=True):
     import_hint: str = ""  # how to import its hooks where it has no importer
     no_hook_files: str = ""  # why there are none of its format to read; "" for an agent that has hook files
     # The options with which `hooktray connect AGENT` writes the entries in these files again.
-    connect_options: Callable[[Site, Sequence[str]], str] = no_options
+    connect_options: Callable[[], Callable[[Site, Sequence[str]], str]] | None = None
 
 
-def part(place: str) -> Callable[[], Any]:
-    """Returns what a place names: a module, or `module:NAME`. A test compares it with the protocol that it is for."""
+def timed(
+    events: Mapping[str, EventSpec], usual: float, others: Mapping[str, float] | None = None
+) -> Mapping[str, EventSpec]:
+    """Returns the events with the time-outs of our entries in seconds: the `usual` one, or its own in `others`."""
+    return {name: replace(spec, timeout=(others or {}).get(name, usual)) for name, spec in events.items()}
+
+
+def part(place: str, *values: object) -> Callable[[], Any]:
+    """Returns what a place names: a module, or `module:NAME`, which is called with the `values`, if there are any.
+
+    A test compares it with the protocol that it is for.
+    """
     module, _, name = place.partition(":")
 
     def found() -> Any:
         imported = importlib.import_module(module)
-        return getattr(imported, name) if name else imported
+        named: Any = attrgetter(name)(imported) if name else imported
+        return named(*values) if values else named
 
     return found
-
-
-def options_of(place: str) -> Callable[[Site, Sequence[str]], str]:
-    """The `connect_options` of the connector at this place."""
-    connector = part(place)
-
-    def connect_options(site: Site, files: Sequence[str]) -> str:
-        return str(connector().connect_options(site, files))
-
-    return connect_options

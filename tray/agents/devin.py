@@ -8,11 +8,10 @@ Its payloads have no folder: that is in DEVIN_PROJECT_DIR.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from tray.agents import wire
-from tray.agents.agent import Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.agent import Marks, NativeTool, Payload, protected, timed
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, RefusalStyle
@@ -20,17 +19,16 @@ from tray.model.event import Capability, EventKind, EventSpec
 
 TIMEOUT = 60.0  # seconds
 # What answers a PermissionRequest is not known; silence leaves the question to its user.
-EVENTS: Mapping[str, EventSpec] = {
-    "PermissionRequest": EventSpec(
-        kind=EventKind.PERMISSION_REQUEST, timeout=TIMEOUT, subject="tool_name", needs_you=True
-    ),
-    "PostToolUse": EventSpec(kind=EventKind.TOOL_AFTER, timeout=TIMEOUT, subject="tool_name", after_the_fact=True),
-    "PreToolUse": EventSpec(kind=EventKind.TOOL_BEFORE, can=Capability.DENY, timeout=TIMEOUT, subject="tool_name"),
-    "SessionEnd": EventSpec(kind=EventKind.SESSION_END, timeout=TIMEOUT),
-    "SessionStart": EventSpec(kind=EventKind.SESSION_START, timeout=TIMEOUT),
-    "Stop": EventSpec(kind=EventKind.TURN_END, can=Capability.DENY, timeout=TIMEOUT),
-    "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Capability.DENY, timeout=TIMEOUT),
+SPECS: Mapping[str, EventSpec] = {
+    "PermissionRequest": EventSpec(kind=EventKind.PERMISSION_REQUEST, subject="tool_name", needs_you=True),
+    "PostToolUse": EventSpec(kind=EventKind.TOOL_AFTER, subject="tool_name", after_the_fact=True),
+    "PreToolUse": EventSpec(kind=EventKind.TOOL_BEFORE, can=Capability.DENY, subject="tool_name"),
+    "SessionEnd": EventSpec(kind=EventKind.SESSION_END),
+    "SessionStart": EventSpec(kind=EventKind.SESSION_START),
+    "Stop": EventSpec(kind=EventKind.TURN_END, can=Capability.DENY),
+    "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Capability.DENY),
 }
+EVENTS = timed(SPECS, TIMEOUT)
 
 SHAPE = ClaudeShape(
     agent="devin",
@@ -68,7 +66,5 @@ AGENT = claude_shaped(
     ),
     programs=frozenset({"devin"}),
     variables=frozenset({"DEVIN_PROJECT_DIR"}),
-    protected=(
-        ProtectedFiles(kind="a hook file of Devin", pattern=re.compile(r".*/\.devin/(?:hooks\.v1|config)\.json")),
-    ),
+    protected=(protected("a hook file of Devin", r".*/\.devin/(?:hooks\.v1|config)\.json"),),
 )

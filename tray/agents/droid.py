@@ -10,14 +10,13 @@ a refusal. Before a tool the first hook's decision counts, but each exit 2 refus
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from tray.agents import wire
-from tray.agents.agent import Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.agent import Marks, NativeTool, Payload, protected, timed
 from tray.agents.claude_shape import CAPITALISED, claude_shaped, shaped_marks
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
@@ -30,31 +29,26 @@ if TYPE_CHECKING:
 
 TIMEOUT = 60.0  # seconds
 STOP = Capability.DENY | Capability.STOP
-EVENTS: Mapping[str, EventSpec] = {
-    "Notification": EventSpec(kind=EventKind.NOTIFICATION, timeout=TIMEOUT),
+SPECS: Mapping[str, EventSpec] = {
+    "Notification": EventSpec(kind=EventKind.NOTIFICATION),
     "PostToolUse": EventSpec(
         kind=EventKind.TOOL_AFTER,
         can=Capability.CONTEXT | STOP,
-        timeout=TIMEOUT,
         subject="tool_name",
         after_the_fact=True,
         feedback_only=True,
     ),
-    "PreCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, can=Capability.DENY, timeout=TIMEOUT, subject="trigger"),
+    "PreCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, can=Capability.DENY, subject="trigger"),
     "PreToolUse": EventSpec(
-        kind=EventKind.TOOL_BEFORE,
-        can=Capability.ALLOW | Capability.REWRITE_INPUT | STOP,
-        timeout=TIMEOUT,
-        subject="tool_name",
+        kind=EventKind.TOOL_BEFORE, can=Capability.ALLOW | Capability.REWRITE_INPUT | STOP, subject="tool_name"
     ),
-    "SessionEnd": EventSpec(kind=EventKind.SESSION_END, timeout=TIMEOUT, subject="reason"),
-    "SessionStart": EventSpec(
-        kind=EventKind.SESSION_START, can=Capability.CONTEXT, timeout=TIMEOUT, subject="source"
-    ),
-    "Stop": EventSpec(kind=EventKind.TURN_END, can=STOP, timeout=TIMEOUT),
-    "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, timeout=TIMEOUT),
-    "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Capability.CONTEXT | STOP, timeout=TIMEOUT),
+    "SessionEnd": EventSpec(kind=EventKind.SESSION_END, subject="reason"),
+    "SessionStart": EventSpec(kind=EventKind.SESSION_START, can=Capability.CONTEXT, subject="source"),
+    "Stop": EventSpec(kind=EventKind.TURN_END, can=STOP),
+    "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END),
+    "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Capability.CONTEXT | STOP),
 }
+EVENTS = timed(SPECS, TIMEOUT)
 # The levels of autonomy; every payload has one.
 MODES = frozenset({"auto-high", "auto-low", "auto-medium", "off", "spec"})
 EXIT_2 = ("PostToolUse", "PreCompact", "UserPromptSubmit")  # only exit 2 refuses these
@@ -68,6 +62,7 @@ SHAPE = ClaudeShape(
     merges_input=True,
     stop_ignored=frozenset(name for name, spec in EVENTS.items() if Capability.STOP not in spec.can),
     text_context=frozenset({"SessionStart", "UserPromptSubmit"}),
+    ends_with_newline=False,
     project_variables=("FACTORY_PROJECT_DIR",),
     sample_common={
         "session_id": "7c0f01ea-4f53-4097-8730-22286fe75d41",
@@ -80,8 +75,6 @@ SHAPE = ClaudeShape(
 
 class DroidProtocol(ShapedProtocol, frozen=True):
     """Refuses a tool in both ways, because another hook's allow may come first."""
-
-    newline = False
 
     def render(self, event: Event, decision: Decision) -> Answer:
         answer = super().render(event, decision)
@@ -116,39 +109,30 @@ def _files() -> TwoFiles:
     return TwoFiles(SHAPE, FILE, "hooks/hooks.json", settings, NAME)
 
 
-AGENT = replace(
-    claude_shaped(
-        name=NAME,
-        shape=SHAPE,
-        file=FILE,
-        protocol=DroidProtocol(SHAPE),
-        tools={
-            "Bash": NativeTool("Execute"),
-            "Edit": NativeTool(
-                "Edit", {"old_string": ("old_str",), "new_string": ("new_str",)}, others=("ApplyPatch",)
-            ),
-            "Write": NativeTool("Create"),
-        },
-        also_does={"ApplyPatch": ("Write",)},
-        marks=Marks(
-            transcript=".factory",
-            is_sender=_is_sender,
-            yields=True,
-            is_alike=shaped_marks(SHAPE).is_alike,
-            shares_shape=True,
-            event_names=CAPITALISED,
-            variables=("FACTORY_PROJECT_DIR",),
-            event=wire.hook_event_name,
-        ),
-        programs=frozenset({"droid"}),
-        variables=frozenset({"FACTORY_PROJECT_DIR"}),
-        protected=(
-            ProtectedFiles(
-                kind=f"a hook setting of {NAME}",
-                pattern=re.compile(r".*/\.factory/(?:hooks/hooks|settings)\.json"),
-            ),
-        ),
+AGENT = claude_shaped(
+    name=NAME,
+    shape=SHAPE,
+    file=FILE,
+    protocol=DroidProtocol(SHAPE),
+    tools={
+        "Bash": NativeTool("Execute"),
+        "Edit": NativeTool("Edit", {"old_string": ("old_str",), "new_string": ("new_str",)}, others=("ApplyPatch",)),
+        "Write": NativeTool("Create"),
+    },
+    also_does={"ApplyPatch": ("Write",)},
+    marks=Marks(
+        transcript=".factory",
+        is_sender=_is_sender,
+        yields=True,
+        is_alike=shaped_marks(SHAPE).is_alike,
+        shares_shape=True,
+        event_names=CAPITALISED,
+        variables=("FACTORY_PROJECT_DIR",),
+        event=wire.hook_event_name,
     ),
+    programs=frozenset({"droid"}),
+    variables=frozenset({"FACTORY_PROJECT_DIR"}),
+    protected=(protected(f"a hook setting of {NAME}", r".*/\.factory/(?:hooks/hooks|settings)\.json"),),
     connector=_files,
     importer=_files,
 )

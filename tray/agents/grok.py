@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from tray.agents import wire
-from tray.agents.agent import ENVELOPE, Marks, NativeTool, Payload, ProtectedFiles, part
+from tray.agents.agent import ENVELOPE, Marks, NativeTool, Payload, part, protected, timed
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
@@ -30,41 +30,38 @@ TIMEOUT = 600.0  # seconds, for our entries of events that can be refused
 OBSERVED = 60.0  # seconds, for the others
 USUAL = 5.0  # seconds, Grok's default
 STOPS = Capability.CONTEXT | Capability.DENY | Capability.STOP
-EVENTS: Mapping[str, EventSpec] = {
-    "Notification": EventSpec(kind=EventKind.NOTIFICATION, timeout=OBSERVED, subject="notificationType"),
-    "PermissionDenied": EventSpec(kind=EventKind.PERMISSION_DENIED, timeout=OBSERVED, subject="tool_name"),
-    "PostCompact": EventSpec(kind=EventKind.COMPACT_AFTER, timeout=OBSERVED, subject="trigger"),
+SPECS: Mapping[str, EventSpec] = {
+    "Notification": EventSpec(kind=EventKind.NOTIFICATION, subject="notificationType"),
+    "PermissionDenied": EventSpec(kind=EventKind.PERMISSION_DENIED, subject="tool_name"),
+    "PostCompact": EventSpec(kind=EventKind.COMPACT_AFTER, subject="trigger"),
     "PostToolUse": EventSpec(
         kind=EventKind.TOOL_AFTER,
         can=Capability.CONTEXT | Capability.DENY | Capability.REWRITE_OUTPUT,
-        timeout=TIMEOUT,
         subject="tool_name",
         after_the_fact=True,
         feedback_only=True,
     ),
     "PostToolUseFailure": EventSpec(
-        kind=EventKind.TOOL_FAILED,
-        can=Capability.CONTEXT,
-        timeout=OBSERVED,
-        subject="tool_name",
-        after_the_fact=True,
+        kind=EventKind.TOOL_FAILED, can=Capability.CONTEXT, subject="tool_name", after_the_fact=True
     ),
-    "PreCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, timeout=OBSERVED, subject="trigger"),
+    "PreCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, subject="trigger"),
     "PreToolUse": EventSpec(
         kind=EventKind.TOOL_BEFORE,
         can=Capability.CONTEXT | Capability.DENY | Capability.REWRITE_INPUT,
-        timeout=TIMEOUT,
         subject="tool_name",
     ),
-    "SessionEnd": EventSpec(kind=EventKind.SESSION_END, timeout=OBSERVED, subject="reason"),
-    "SessionStart": EventSpec(kind=EventKind.SESSION_START, timeout=OBSERVED, subject="source"),
-    "Stop": EventSpec(kind=EventKind.TURN_END, can=STOPS, timeout=TIMEOUT),
-    "StopCancelled": EventSpec(kind=EventKind.TURN_INTERRUPTED, timeout=OBSERVED, subject="reason"),
-    "StopFailure": EventSpec(kind=EventKind.TURN_FAILED, timeout=OBSERVED, subject="error"),
-    "SubagentStart": EventSpec(kind=EventKind.SUBAGENT_START, timeout=OBSERVED, subject="agent_type"),
-    "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, can=STOPS, timeout=TIMEOUT, subject="agent_type"),
-    "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Capability.DENY, timeout=TIMEOUT),
+    "SessionEnd": EventSpec(kind=EventKind.SESSION_END, subject="reason"),
+    "SessionStart": EventSpec(kind=EventKind.SESSION_START, subject="source"),
+    "Stop": EventSpec(kind=EventKind.TURN_END, can=STOPS),
+    "StopCancelled": EventSpec(kind=EventKind.TURN_INTERRUPTED, subject="reason"),
+    "StopFailure": EventSpec(kind=EventKind.TURN_FAILED, subject="error"),
+    "SubagentStart": EventSpec(kind=EventKind.SUBAGENT_START, subject="agent_type"),
+    "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, can=STOPS, subject="agent_type"),
+    "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Capability.DENY),
 }
+EVENTS = timed(
+    SPECS, OBSERVED, dict.fromkeys(("PostToolUse", "PreToolUse", "Stop", "SubagentStop", "UserPromptSubmit"), TIMEOUT)
+)
 # When a session ends, Grok sends another Stop, after which no turn can go on. EVENTS does not contain it.
 AT_SESSION_END = "Stop at the session's end"
 SESSION_REASONS = ("channel_closed", "shutdown")
@@ -100,6 +97,7 @@ SHAPE = ClaudeShape(
     takes_notes=False,
     checks_event_name=False,
     stop_ignored=frozenset(name for name, spec in EVENTS.items() if Capability.STOP not in spec.can),
+    ends_with_newline=False,
     project_variables=("GROK_WORKSPACE_ROOT",),
     samples={"StopCancelled": {"reason": "user_interrupt", "cancelledBy": "user"}},
     sample_common={
@@ -114,8 +112,6 @@ SHAPE = ClaudeShape(
 
 class GrokProtocol(ShapedProtocol, frozen=True):
     """Grok reads only a refusal from a hook that fails, and requires the call's description in a new input."""
-
-    newline = False
 
     def event_name(self, payload: Payload) -> str:
         words = wire.event_name(payload, NAME).split("_")
@@ -149,48 +145,44 @@ def _is_sender(payload: Payload) -> bool:
     return "workspaceRoot" in payload and not payload.keys().isdisjoint(own)
 
 
-AGENT = replace(
-    claude_shaped(
-        name="Grok CLI",
-        shape=SHAPE,
-        file=SettingsFile(
-            folder=".grok",
-            name="hooks/hooktray.json",
-            timeout=USUAL,
-            timeouts={
-                **dict.fromkeys(("PostToolUse", "Stop", "SubagentStop"), 600.0),
-                "UserPromptSubmit": 30.0,
-            },
-            handler_types=("command", "http"),
-        ),
-        protocol=GrokProtocol(SHAPE),
-        tools={
-            "Bash": NativeTool("run_terminal_command"),
-            "Edit": NativeTool("search_replace"),
-            "Glob": NativeTool("list_dir"),
-            "Grep": NativeTool("grep"),
-            "Read": NativeTool("read_file", {"file_path": ("target_file",)}),
-            "Task": NativeTool("spawn_subagent"),
-            "WebSearch": NativeTool("web_search"),
-            "Write": NativeTool("write"),
+AGENT = claude_shaped(
+    name="Grok CLI",
+    shape=SHAPE,
+    file=SettingsFile(
+        folder=".grok",
+        name="hooks/hooktray.json",
+        timeout=USUAL,
+        timeouts={
+            **dict.fromkeys(("PostToolUse", "Stop", "SubagentStop"), 600.0),
+            "UserPromptSubmit": 30.0,
         },
-        marks=Marks(
-            keys=("workspaceRoot",),
-            is_sender=_is_sender,
-            is_alike=_is_sender,
-            event_names=CAPITALISED,
-            variables=("GROK_WORKSPACE_ROOT",),
-        ),
-        programs=frozenset({"grok"}),
-        variables=frozenset({"GROK_WORKSPACE_ROOT"}),
-        protected=(
-            ProtectedFiles(
-                kind="a hook file of Grok CLI",
-                pattern=re.compile(
-                    r".*/\.grok/(?:hooks(?:/.*)?|(?:config|managed_config|requirements|trusted_folders)\.toml"
-                    r"|disabled-hooks)"
-                ),
-            ),
+        handler_types=("command", "http"),
+    ),
+    protocol=GrokProtocol(SHAPE),
+    tools={
+        "Bash": NativeTool("run_terminal_command"),
+        "Edit": NativeTool("search_replace"),
+        "Glob": NativeTool("list_dir"),
+        "Grep": NativeTool("grep"),
+        "Read": NativeTool("read_file", {"file_path": ("target_file",)}),
+        "Task": NativeTool("spawn_subagent"),
+        "WebSearch": NativeTool("web_search"),
+        "Write": NativeTool("write"),
+    },
+    marks=Marks(
+        keys=("workspaceRoot",),
+        is_sender=_is_sender,
+        is_alike=_is_sender,
+        event_names=CAPITALISED,
+        variables=("GROK_WORKSPACE_ROOT",),
+    ),
+    programs=frozenset({"grok"}),
+    variables=frozenset({"GROK_WORKSPACE_ROOT"}),
+    protected=(
+        protected(
+            "a hook file of Grok CLI",
+            r".*/\.grok/(?:hooks(?:/.*)?|(?:config|managed_config|requirements|trusted_folders)\.toml"
+            r"|disabled-hooks)",
         ),
     ),
     envelope=ENVELOPE | {*SPELLINGS.values(), NAME, "promptId", "workspaceRoot"} - {"toolInput", "toolResult"},

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from tray.agents import lenient, wire
-from tray.agents.agent import AnswerWords, Connector, HookReader, Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.agent import AnswerWords, Connector, HookReader, Marks, NativeTool, Payload, protected, timed
 from tray.agents.claude_shape import UNCAPITALISED, claude_shaped
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 NAME = "Kiro"
 TIMEOUT = 60.0  # seconds, of our entries; Kiro's default is 30
 BEFORE = "preToolUse"
-EVENTS: Mapping[str, EventSpec] = {
-    "agentSpawn": EventSpec(kind=EventKind.SESSION_START, can=Capability.CONTEXT, timeout=TIMEOUT),
-    "postToolUse": EventSpec(kind=EventKind.TOOL_AFTER, timeout=TIMEOUT, subject="tool_name", after_the_fact=True),
-    BEFORE: EventSpec(kind=EventKind.TOOL_BEFORE, can=Capability.DENY, timeout=TIMEOUT, subject="tool_name"),
-    "stop": EventSpec(kind=EventKind.TURN_END, timeout=TIMEOUT),
-    "userPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Capability.CONTEXT, timeout=TIMEOUT),
+SPECS: Mapping[str, EventSpec] = {
+    "agentSpawn": EventSpec(kind=EventKind.SESSION_START, can=Capability.CONTEXT),
+    "postToolUse": EventSpec(kind=EventKind.TOOL_AFTER, subject="tool_name", after_the_fact=True),
+    BEFORE: EventSpec(kind=EventKind.TOOL_BEFORE, can=Capability.DENY, subject="tool_name"),
+    "stop": EventSpec(kind=EventKind.TURN_END),
+    "userPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Capability.CONTEXT),
 }
+EVENTS = timed(SPECS, TIMEOUT)
 SHAPE = ClaudeShape(
     agent="kiro",
     events=EVENTS,
@@ -137,14 +138,14 @@ AGENT = replace(
         },
         marks=Marks(is_alike=_is_alike, shares_shape=True, event_names=UNCAPITALISED, event=wire.hook_event_name),
         programs=frozenset({"kiro-cli", "kiro-cli-chat"}),
+        settings_files=(".kiro/agents/own.json",),
+        path_words=(".kiro",),
+        default_can=Capability.NOTHING,
+        answers=AnswerWords(keys=frozenset()),  # no answer is JSON
+        connector=_connector,
+        reader=_reader,
+        importer=None,
+        import_hint="name the files of your agents in `sources` of hooktray.yaml, and take the hooks out of them",
     ),
-    protected=(ProtectedFiles(kind=f"an agent's file of {NAME}", pattern=re.compile(r".*/\.kiro/agents(?:/.*)?")),),
-    settings_files=(".kiro/agents/own.json",),
-    path_words=(".kiro",),
-    default_can=Capability.NOTHING,
-    answers=AnswerWords(keys=frozenset()),  # no answer is JSON
-    connector=_connector,
-    reader=_reader,
-    importer=None,
-    import_hint="name the files of your agents in `sources` of hooktray.yaml, and take the hooks out of them",
+    protected=(protected(f"an agent's file of {NAME}", r".*/\.kiro/agents(?:/.*)?"),),
 )

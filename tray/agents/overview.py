@@ -88,7 +88,7 @@ def overview_of(agents: Iterable[KnownAgent]) -> Overview:
 @cache
 def whole_overview() -> Overview:
     """Returns the values of all agents. Where they meet, a built-in agent comes before those of packages."""
-    packaged = overview_of(AGENTS.packaged.values())
+    packaged = overview_of(AGENTS.packaged.agents.values())
     keys = {**OVERVIEW.senders_by_key, **packaged.senders_by_key}
     own = OVERVIEW.senders_by_key
     return Overview(

@@ -162,15 +162,7 @@ def fit(event: Event, decision: Decision) -> Decision:
         can, extras = can & (Capability.ASK | Capability.DENY), ()
     if is_only_verdict(decision) and (decision.verdict is Verdict.ABSTAIN or VERDICTS[decision.verdict] in can):
         return decision
-    fit_event = Fit(
-        subject=f"{event.name or 'an event'} of {event.agent}",
-        can=can,
-        rewrite_problem=_rewrite_problem(event, decision),
-        after_the_fact=event.spec.after_the_fact,
-        feedback_only=event.spec.feedback_only,
-        extras=extras,
-    )
-    return fit_event(decision)
+    return Fit(event, can, extras, _rewrite_problem(event, decision))(decision)
 
 
 def _rewrite_problem(event: Event, decision: Decision) -> str:
@@ -196,7 +188,7 @@ def goes_on(event: Event, decision: Decision) -> bool:
 
 def unanswered(event: Event, decision: Decision, error: AgentError) -> Decision:
     """What is left of a decision that the agent's package failed to render."""
-    left = Fit(f"{event.name} of {event.agent}", Capability.NOTHING)(decision)
+    left = Fit(event, Capability.NOTHING)(decision)
     return replace(left, adjustments=(*left.adjustments, error.message))
 
 
@@ -257,17 +249,16 @@ def answered(event: Event, decision: Decision, answers: Answers) -> Decision:
 
 
 class Fit(msgspec.Struct, frozen=True):
-    """Law 2: what an event cannot carry becomes stricter, never looser, with an adjustment.
+    """Law 2: what an event cannot carry becomes stricter, never looser, with an adjustment."""
 
-    What one event can carry, and why it cannot carry this rewrite; `subject` names it in a sentence.
-    """
-
-    subject: str  # "PreToolUse of x-code"
+    event: Event
     can: Capability
-    rewrite_problem: str = ""  # "" = the rewrite itself is fine
-    after_the_fact: bool = False  # it has happened already: a refusal reaches the model and withholds nothing
-    feedback_only: bool = False  # not even the output, so a refusal in place of a rewrite has no effect
     extras: tuple[str, ...] = ()
+    rewrite_problem: str = ""  # why it cannot carry this rewrite; "" = the rewrite itself is fine
+
+    @property
+    def subject(self) -> str:
+        return f"{self.event.name or 'an event'} of {self.event.agent}"  # "PreToolUse of x-code"
 
     def __call__(self, decision: Decision) -> Decision:
         """The order matters: what becomes a refusal first makes the later steps moot."""
@@ -286,13 +277,13 @@ class Fit(msgspec.Struct, frozen=True):
         if decision.rewrite is None:
             return decision
         refused = decision.verdict is Verdict.DENY and Capability.DENY in self.can
-        if refused and not self.after_the_fact:
+        if refused and not self.event.spec.after_the_fact:  # else it has happened, and a rewrite counts beside it
             return replace(decision, rewrite=None)  # moot beside a refusal
         problem = self._rewrite_problem(decision.rewrite.target)
         if not problem:
             return decision
         without_rewrite = replace(decision, rewrite=None)
-        if Capability.DENY not in self.can or self.feedback_only:
+        if Capability.DENY not in self.can or self.event.spec.feedback_only:  # the refusal would withhold nothing
             return self._adjusted(without_rewrite, f"{problem}: dropped")
         why = f"A hook's rewrite cannot be carried: {self.subject} cannot {problem}"
         reason = f"{decision.reason}\n{why}" if refused and decision.reason else why
@@ -308,7 +299,7 @@ class Fit(msgspec.Struct, frozen=True):
         if verdict is Verdict.ABSTAIN or VERDICTS[verdict] in self.can:
             return decision
         if verdict is Verdict.ASK and Capability.DENY in self.can:
-            rewrite = decision.rewrite if self.after_the_fact else None
+            rewrite = decision.rewrite if self.event.spec.after_the_fact else None
             return self._adjusted(replace(decision, verdict=Verdict.DENY, rewrite=rewrite), "ask: made deny")
         silent = replace(decision, verdict=Verdict.ABSTAIN, reason="")
         return self._adjusted(silent, f"{verdict.word}: nothing was said")

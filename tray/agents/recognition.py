@@ -19,6 +19,7 @@ Only keys at the top level of a payload count: a model or a user wrote what is b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import msgspec
@@ -28,7 +29,7 @@ from tray.agents.agent import KnownAgent, Payload, Variables
 from tray.agents.overview import whole_overview
 from tray.agents.protocol import neutral as own_neutral
 from tray.agents.protocol import sample, spec
-from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
+from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED, known_agent
 from tray.errors import PACKAGE_ERRORS, AgentError
 from tray.model.decision import EMPTY_ANSWER, Answer, SkipReason
 from tray.model.event import TEST_VARIABLE
@@ -64,12 +65,12 @@ def recognise(via_agent: str, event: str, payload: Payload, environment: Variabl
     if sender and not (sender.marks.yields and _is_certain(payload, environment)):
         return None if sender.id == via_agent else _recognised(sender, via_agent, event, payload)
     known = AGENTS.find(via_agent)
-    if known is None or _is_alike(known, payload):
+    if known is None or _is_marked(known, known.marks.is_alike, payload):
         return None
     if known.marks.is_certain(payload, environment):  # a package has no such mark
         return None
     for other in AGENTS.values():
-        if not other.marks.shares_shape and _is_alike(other, payload):
+        if not other.marks.shares_shape and _is_marked(other, other.marks.is_alike, payload):
             return _recognised(other, via_agent, event, payload)
     if marked := _from_environment(environment):
         return _recognised(marked, via_agent, event, payload)
@@ -97,20 +98,17 @@ def _sender(payload: Payload) -> KnownAgent | None:
     found.update(id for word, id in marks.senders_by_transcript.items() if word in transcript)
     if not found:
         return None
-    for _, id in sorted((id in AGENTS.packages, id) for id in found):
-        agent = UNSUPPORTED[id] if id in UNSUPPORTED else AGENTS[id]
-        try:
-            if agent.marks.is_sender(payload):
-                return agent
-        except PACKAGE_ERRORS as error:
-            AGENTS.failure(agent.id, "marks", error)
+    for _, id in sorted((id in AGENTS.packaged.packages, id) for id in found):
+        agent = known_agent(id)
+        if _is_marked(agent, agent.marks.is_sender, payload):
+            return agent
     return None
 
 
-def _is_alike(agent: KnownAgent, payload: Payload) -> bool:
+def _is_marked(agent: KnownAgent, mark: Callable[[Payload], bool], payload: Payload) -> bool:
     """Returns False if the package's function fails."""
     try:
-        return agent.marks.is_alike(payload)
+        return mark(payload)
     except PACKAGE_ERRORS as error:
         AGENTS.failure(agent.id, "marks", error)
         return False
@@ -122,34 +120,35 @@ def _is_certain(payload: Payload, environment: Variables) -> bool:
 
 
 def _recognised(agent: KnownAgent, via_agent: str, word: str, payload: Payload) -> RecognisedCaller:
-    if agent.id in AGENTS:
-        try:
-            event = AGENTS[agent.id].protocol.event_name(payload) or agent.marks.event(payload, word)
-        except PACKAGE_ERRORS as error:
-            AGENTS.failure(agent.id, "event_name", error)
-            event = word
-        return RecognisedCaller(agent=agent.id, event=event, via_agent=via_agent)
-    event = agent.marks.event(payload, word)
-    return RecognisedCaller(
-        agent=agent.id,
-        event=event or word,
-        via_agent=via_agent,
-        skip_reason=SkipReason.NOT_SUPPORTED,
-        answer=Answer(stdout=agent.marks.neutral(event)),
-        session=_session(payload),
-        cwd=_cwd(payload),
-    )
+    if agent.id not in AGENTS:
+        event = agent.marks.event(payload, word) or word
+        return _unanswered(agent.id, event, via_agent, payload, SkipReason.NOT_SUPPORTED, EMPTY_ANSWER)
+    try:
+        event = AGENTS[agent.id].protocol.event_name(payload) or agent.marks.event(payload, word)
+    except PACKAGE_ERRORS as error:
+        AGENTS.failure(agent.id, "event_name", error)
+        event = word
+    return RecognisedCaller(agent=agent.id, event=event, via_agent=via_agent)
 
 
 def _unknown(via_agent: str, word: str, payload: Payload) -> RecognisedCaller:
+    event, answer = wire.hook_event_name(payload, word), own_neutral(AGENTS.find(via_agent), word, b"")
+    return _unanswered(UNKNOWN, event, via_agent, payload, SkipReason.NOT_UNDERSTOOD, answer)
+
+
+def _unanswered(
+    agent: str, event: str, via_agent: str, payload: Payload, reason: SkipReason, answer: Answer
+) -> RecognisedCaller:
+    """A caller that no hook can answer, with what is known of its session."""
+    folders = (*wire.text_list(payload, "workspace_roots"), *wire.text_list(payload, "workspacePaths"))
     return RecognisedCaller(
-        agent=UNKNOWN,
-        event=wire.hook_event_name(payload, word),
+        agent=agent,
+        event=event,
         via_agent=via_agent,
-        skip_reason=SkipReason.NOT_UNDERSTOOD,
-        answer=own_neutral(AGENTS.find(via_agent), word, b""),
-        session=_session(payload),
-        cwd=_cwd(payload),
+        skip_reason=reason,
+        answer=answer,
+        session=wire.text(payload, "session_id", "sessionId", "conversation_id", "conversationId", "trajectory_id"),
+        cwd=wire.text(payload, "cwd", "workspaceRoot") or next(iter(folders), ""),
     )
 
 
@@ -190,12 +189,3 @@ def _fields(agent: str) -> frozenset[str]:
         except (KeyError, ValueError, AgentError):  # a package's agent may have no sample for it
             continue
     return frozenset(keys)
-
-
-def _session(payload: Payload) -> str:
-    return wire.text(payload, "session_id", "sessionId", "conversation_id", "conversationId", "trajectory_id")
-
-
-def _cwd(payload: Payload) -> str:
-    folders = (*wire.text_list(payload, "workspace_roots"), *wire.text_list(payload, "workspacePaths"))
-    return wire.text(payload, "cwd", "workspaceRoot") or next(iter(folders), "")

@@ -1,4 +1,4 @@
-"""The agents by their ids: the built-in ones, and those of packages. Each module is imported on demand."""
+"""The agents by their ids: the built-in ones, whose modules are imported on demand, and those of packages."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import importlib
 import logging
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property, lru_cache
-from typing import TypeVar
 
 from tray.agents.agent import Agent, HookRules, KnownAgent
-from tray.agents.packages import BrokenAgent, PackagedAgents, packaged_agents, remedy
+from tray.agents.packages import PackagedAgents, packaged_agents, remedy
+from tray.agents.unsupported import UNSUPPORTED as UNSUPPORTED
 from tray.errors import AgentError
 from tray.text import sanitise
 from tray.text.words import word_set
-
-SomeAgent = TypeVar("SomeAgent", bound=KnownAgent)
 
 BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "antigravity": "tray.agents.google_antigravity",
@@ -35,16 +33,12 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "starchild": "tray.agents.starchild",
     "x-code": "tray.agents.x_code",
 }
-RECOGNISED: Mapping[str, str] = {  # the agents that are not supported yet
-    "hermes": "tray.agents.hermes",
-    "windsurf": "tray.agents.windsurf",
-}
 OWN_FORMAT = "starchild"  # the format of hooktray.yaml is a superset of this agent's
 CANONICAL = "claude-code"  # the agent whose names for tools and arguments are the canonical ones
 USUAL_RULES = HookRules()
 UNKNOWN = "unknown"  # the agent of a payload that no supported agent sends
 # The ids that a package's agent cannot have: `agent` is a key in `sources`, `hooktray` the source of our own hooks.
-RESERVED = frozenset({*BUILT_IN, *RECOGNISED, UNKNOWN, "agent", "hooktray"})
+RESERVED = frozenset({*BUILT_IN, *UNSUPPORTED, UNKNOWN, "agent", "hooktray"})
 
 FOUND_SIZE = 256  # ids whose agents are remembered; they come from outside
 
@@ -58,84 +52,47 @@ EDITORS = word_set(
 )
 
 
-class AgentTable(Mapping[str, "SomeAgent"]):
-    """Agents by id. A look-up imports the agent's module; listing the ids imports nothing.
+class SupportedAgents(Mapping[str, Agent]):
+    """The built-in agents, then those of packages.
 
-    `find` is a cached `get`, for what runs at every event.
+    A look-up imports the agent's module, and that of a built-in agent does not search for packages. Listing the ids
+    imports no module. `find` is a cached `get`, for what runs at every event.
     """
 
-    def __init__(self, modules: Mapping[str, str], kind: type[SomeAgent]) -> None:
-        self._modules = modules
-        self._kind = kind
-        self._loaded: dict[str, SomeAgent] = {}
-        self.find = lru_cache(maxsize=FOUND_SIZE)(self.get)
-
-    def __getitem__(self, id: str) -> SomeAgent:
-        try:
-            return self._loaded[id]
-        except KeyError:
-            return self._loaded.setdefault(id, self._load(id))
-
-    def __contains__(self, id: object) -> bool:
-        return id in self._modules
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def _load(self, id: str) -> SomeAgent:
-        agent = importlib.import_module(self._modules[id]).AGENT
-        assert isinstance(agent, self._kind)
-        assert agent.id == id
-        return agent
-
-
-class SupportedAgents(AgentTable[Agent]):
-    """The built-in agents, then those of packages. Looking up a built-in agent does not search for packages."""
-
     def __init__(self, modules: Mapping[str, str]) -> None:
-        super().__init__(modules, Agent)
+        self._modules = modules
+        self._loaded: dict[str, Agent] = {}
+        self.find = lru_cache(maxsize=FOUND_SIZE)(self.get)
         self.failures: dict[str, AgentError] = {}  # the first failure of each package's agent, by id
 
+    def __getitem__(self, id: str) -> Agent:
+        if id not in self._loaded:
+            self._loaded[id] = self._load(id)
+        return self._loaded[id]
+
     @cached_property
-    def _packaged(self) -> PackagedAgents:
+    def packaged(self) -> PackagedAgents:
+        """The agents of packages; looks for them at its first use."""
         return packaged_agents(RESERVED)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._modules or (id not in RESERVED and id in self._packaged.agents)
+        return id in self._modules or (id not in RESERVED and id in self.packaged.agents)
 
     def __iter__(self) -> Iterator[str]:
         yield from self._modules
-        yield from self._packaged.agents
+        yield from self.packaged.agents
 
     def __len__(self) -> int:
-        return len(self._modules) + len(self._packaged.agents)
+        return len(self._modules) + len(self.packaged.agents)
 
     @property
-    def packaged(self) -> Mapping[str, Agent]:
-        """The agents of packages by id."""
-        return self._packaged.agents
-
-    @property
-    def packages(self) -> Mapping[str, str]:
-        """The agents of packages by id, each with its distribution's name and version."""
-        return self._packaged.packages
-
-    @property
-    def broken(self) -> tuple[BrokenAgent, ...]:
-        """The agents of packages that cannot be used."""
-        return self._packaged.broken
-
-    @property
-    def built_in(self) -> AgentTable[Agent]:
+    def built_in(self) -> Mapping[str, Agent]:
         """The built-in agents only."""
-        return AgentTable(self._modules, Agent)
+        return {id: self[id] for id in self._modules}
 
     def package(self, id: str) -> str:
         """The distribution that provides this agent, with its version; "" for a built-in one."""
-        return "" if id in self._modules else self.packages.get(id, "")
+        return "" if id in self._modules else self.packaged.packages.get(id, "")
 
     def failure(self, id: str, function: str, error: BaseException) -> AgentError:
         """Returns the AgentError for an exception of a package's agent; logs and keeps the agent's first one.
@@ -154,13 +111,14 @@ class SupportedAgents(AgentTable[Agent]):
         return failure
 
     def _load(self, id: str) -> Agent:
-        if id in self._modules or id in RESERVED:  # KeyError: an id that no package can have
-            return super()._load(id)
-        return self._packaged.agents[id]
+        if id not in self._modules and id not in RESERVED:
+            return self.packaged.agents[id]
+        agent: Agent = importlib.import_module(self._modules[id]).AGENT  # KeyError: an id that no package can have
+        assert agent.id == id
+        return agent
 
 
 AGENTS = SupportedAgents(BUILT_IN)
-UNSUPPORTED = AgentTable(RECOGNISED, KnownAgent)
 
 
 def known_agents() -> Iterator[KnownAgent]:
@@ -171,7 +129,7 @@ def known_agents() -> Iterator[KnownAgent]:
 
 def known_agent(id: str) -> KnownAgent:
     """Raises KeyError for an agent that Hooktray neither supports nor recognises."""
-    return UNSUPPORTED[id] if id in RECOGNISED else AGENTS[id]
+    return UNSUPPORTED[id] if id in UNSUPPORTED else AGENTS[id]
 
 
 def hook_rules(id: str) -> HookRules:
@@ -190,11 +148,6 @@ def program_names() -> frozenset[str]:
 def inherited_variables() -> frozenset[str]:
     """The variables that agents set for their child processes, and that people do not set."""
     return OTHER_VARIABLES.union(*(agent.variables for agent in known_agents()))
-
-
-def editor_names() -> frozenset[str]:
-    """The names of programs whose windows hold agents as well as the terminals of people."""
-    return EDITORS
 
 
 def display_name(id: str) -> str:

@@ -17,7 +17,7 @@ The table of a package or a wheel has only these rows. That of the installed rel
     deny=AGENT␟EVENT␟CODE␟STDOUT␟STDERR   the agent's own answer that refuses the call
     limit=AGENT␟EVENT␟MS               milliseconds after which the relay must have answered
     mark=AGENT␟key␟KEY                 only this agent's payloads have this key: it ran the command of another agent
-    neutral=AGENT␟*␟bytes␟TEXT         for every other event of an agent that was recognised by a mark
+    neutral=AGENT␟*␟bytes␟TEXT         for every other event of the agent; no table has such a row at present
 
 Hooktray was uninstalled if MARK is there (or empty), FOLDER (if any) did not change for a minute, and no FILE is
 there. `allow` is for agents that cannot ask: the call goes on, and the relay adds a line to UNJUDGED in the state
@@ -41,7 +41,6 @@ import msgspec
 from msgspec.structs import replace
 
 from tray.agents import wire
-from tray.agents.agent import KnownAgent
 from tray.agents.protocol import neutral, parse, render, sample, spec
 from tray.agents.registry import AGENTS, BUILT_IN, UNSUPPORTED
 from tray.errors import PACKAGE_ERRORS, AgentError
@@ -63,7 +62,6 @@ ANSWERED_ALONE = "answered-alone"  # a byte for each event that a relay answered
 ENDING = "If Hooktray was removed, a person ends this with `{command}`."
 PROBE = "HooktrayProbe"  # no tool and no event has this name
 ONLY, EXCEPT = "only", "except"
-ANY = "*"
 
 
 class TableContent(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,14 +75,13 @@ class TableContent(msgspec.Struct, frozen=True, kw_only=True):
     ending: str = ""  # the command that takes the guards away when Hooktray itself is gone
 
 
-def text(agents: Iterable[str] = BUILT_IN) -> str:
-    """The table of these agents. Raises ValueError for a neutral answer that a row cannot hold."""
-    return HEAD + "".join(map(_line, _neutral_rows(agents)))
+def text() -> str:
+    """The table of the built-in agents. Raises ValueError for a neutral answer that a row cannot hold."""
+    return HEAD + "".join(map(_line, _neutral_rows(BUILT_IN)))
 
 
-def installed_text(content: TableContent, agents: Sequence[str] | None = None) -> str:
-    """The table of the installed relay, of all agents unless some are named."""
-    names = tuple(AGENTS) if agents is None else tuple(agents)
+def installed_text(content: TableContent) -> str:
+    """The table of the installed relay, of all agents."""
     head: tuple[tuple[str, ...], ...] = (
         ("state", _escaped(os.fsencode(content.state))),
         ("without_tray", content.without_tray),
@@ -92,7 +89,7 @@ def installed_text(content: TableContent, agents: Sequence[str] | None = None) -
     )
     if content.package:
         head += (("package", *(_escaped(os.fsencode(word)) for word in content.package)),)
-    rows = (*head, *_neutral_rows(names, lenient=True), *_guard_rows(content, frozenset(names)), *_mark_rows())
+    rows = (*head, *_neutral_rows(AGENTS, lenient=True), *_guard_rows(content), *_mark_rows())
     return HEAD + "".join(map(_line, rows))
 
 
@@ -165,9 +162,9 @@ def _neutral_rows(agents: Iterable[str], *, lenient: bool = False) -> Iterator[t
                 yield "neutral", *row
 
 
-def _guard_rows(content: TableContent, agents: frozenset[str]) -> Iterator[tuple[str, ...]]:
+def _guard_rows(content: TableContent) -> Iterator[tuple[str, ...]]:
     """The guards, and what is needed to answer for them."""
-    guards = [guard for guard in content.guards if guard.agent in agents]
+    guards = [guard for guard in content.guards if guard.agent in AGENTS]
     for guard in guards:
         place = (guard.agent, guard.event, guard.failure.value)
         yield "guard", *place, EXCEPT if guard.is_exception else ONLY, *map(_escaped_text, guard.names)
@@ -233,23 +230,19 @@ def _answer_row(agent: str, event: str, decision: Decision) -> Iterator[tuple[st
 def _place_rows(agent: str, events: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Where the agent's payloads have the names of tool and event, found by changing each text of a sample."""
     protocol = AGENTS[agent].protocol
-
-    def tool_name(event: str, payload: Mapping[str, Any]) -> str:
-        tool = protocol.tool(event, payload)
-        return tool.name if tool else ""
-
     # An agent may have another key on other events; without a name a guard counts for every tool.
     first = [event for event in events if spec(agent, event).kind is EventKind.TOOL_BEFORE]
     for event in dict.fromkeys((*first, *events)):
         try:
-            payload = wire.mapping(_sample(agent, event))
-            tools = [path for path, changed in _probes(payload) if tool_name(event, changed) == PROBE]
-            names = [path for path, changed in _probes(payload) if protocol.event_name(changed) == PROBE]
+            probes = [*_probes(wire.mapping(_sample(agent, event)))]
+            calls = [(path, protocol.tool(event, changed)) for path, changed in probes]
+            names = [path for path, changed in probes if protocol.event_name(changed) == PROBE]
         except (AgentError, ValueError):
             continue
         except PACKAGE_ERRORS as error:
             AGENTS.failure(agent, "tool", error)
             continue
+        tools = [path for path, call in calls if call and call.name == PROBE]
         if len(tools) == 1:
             yield "tool", agent, *tools[0]
             yield from (("event", agent, *path) for path in names[:1])
@@ -268,7 +261,7 @@ def _probes(sample: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Mappin
 
 
 def _mark_rows() -> Iterator[tuple[str, ...]]:
-    """The agents that one key of the payload identifies; with their neutral answers, if they are not supported.
+    """The agents that one key of the payload identifies.
 
     Marks in the environment are left out: an agent inherits them from the terminal of another one, and only the
     engine can tell that from the rest of the payload.
@@ -279,23 +272,6 @@ def _mark_rows() -> Iterator[tuple[str, ...]]:
         yield from (("mark", agent.id, "key", _escaped(key.encode())) for key in keys)
         if keys and marks.event({keys[0]: PROBE, "hook_event_name": PROBE}, "") == PROBE:
             yield "event", agent.id, "hook_event_name"
-        if keys and agent.id in UNSUPPORTED:
-            yield from _unsupported_rows(agent)
-
-
-def _unsupported_rows(agent: KnownAgent) -> Iterator[tuple[str, ...]]:
-    """Its neutral answers, to its own names of events and to those that our commands for other agents have."""
-    words = sorted({event for one in AGENTS.built_in.values() for event in one.events if "<" not in event})
-    neutral = agent.marks.neutral
-    answers = {name: neutral(name) for word in words for name in (word, f"{word[:1].lower()}{word[1:]}")}
-    if not any(answers.values()):
-        return
-    usual = max(set(answers.values()), key=list(answers.values()).count)
-    for name, answer in answers.items():
-        if answer != usual:
-            yield "neutral", agent.id, name, "bytes", _escaped(answer)
-    if usual:
-        yield "neutral", agent.id, ANY, "bytes", _escaped(usual)
 
 
 def _sample(agent: str, event: str) -> bytes:

@@ -251,7 +251,7 @@ def list_agents(
     else:
         print_agents(report)
     if has_packages and as_json:
-        for broken in AGENTS.broken:
+        for broken in AGENTS.packaged.broken:
             print(json.dumps({**asdict(broken), "supported": False}, ensure_ascii=False))
     elif has_packages:
         print_packages(AGENTS)

@@ -163,10 +163,10 @@ def print_agents(report: AgentsReport) -> None:
 
 def print_packages(agents: SupportedAgents) -> None:
     """The agents that packages bring, and those that are left out."""
-    for agent, package in agents.packages.items():
+    for agent, package in agents.packaged.packages.items():
         how = "" if agents[agent].connector else f"; `hooktray relay {agent} EVENT` is what it has to run"
         print(printable(f"{agent}: third-party, of the package {package}{how}"))
-    for one in agents.broken:
+    for one in agents.packaged.broken:
         print(printable(f"{one.agent}: {one.text}; {one.remedy}"))
 
 

@@ -180,9 +180,9 @@ def failed_agents() -> dict[str, tuple[str, str]]:
 
 
 def _packages(failures: Mapping[str, tuple[str, str]]) -> Iterator[Finding]:
-    for agent, package in AGENTS.packages.items():
+    for agent, package in AGENTS.packaged.packages.items():
         yield found(Cause.AGENT_PACKAGE, agent, agent=AGENTS[agent].name, package=package)
-    for one in AGENTS.broken:
+    for one in AGENTS.packaged.broken:
         yield found(Cause.AGENT_BROKEN_PACKAGE, one.agent, text=one.text, remedy=one.remedy)
     for agent, (text, remedy) in failures.items():
         yield found(Cause.AGENT_BROKEN_PACKAGE, agent, text=text, remedy=remedy)

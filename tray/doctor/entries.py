@@ -187,7 +187,8 @@ def switch_reason(site: Site, agent: str) -> str:
 def reconnect_command(site: Site, agent: str, files: tuple[str, ...]) -> str:
     """The command that writes these entries again, and no others."""
     try:
-        options = AGENTS[agent].connect_options(site, files)
+        find_options = AGENTS[agent].connect_options
+        options = find_options()(site, files) if find_options else ""
     except PACKAGE_ERRORS as error:
         AGENTS.failure(agent, "connect_options", error)
         options = ""

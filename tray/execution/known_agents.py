@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 
 import msgspec
 
-from tray.agents.registry import editor_names
+from tray.agents.registry import EDITORS
 from tray.execution.ancestry import ancestors
 from tray.execution.process_table import command_line, program_path, read_entry
 from tray.text.words import word_set
@@ -132,7 +132,7 @@ def _is_window(pid: int) -> bool:
     name = PurePath(program).name
     # An editor's other processes, such as the host of its extensions, run the same program.
     is_part = any("--type=" in word for word in command)
-    return name in TERMINALS or (name in editor_names() and not is_part)
+    return name in TERMINALS or (name in EDITORS and not is_part)
 
 
 def _lives(agent: ProcessIdentity) -> bool:

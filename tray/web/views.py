@@ -200,7 +200,7 @@ class PageViews:
         return self._page(
             "agents", say("Agents"), active_agents=active, last=last, silent_agents=silent, unsupported=UNSUPPORTED,
             changed_agents=changed, connections=connections, offers=self._parts.menu.offers(),
-            packages=AGENTS.packages, known=(*AGENTS, UNKNOWN),
+            packages=AGENTS.packaged.packages, known=(*AGENTS, UNKNOWN),
         )  # fmt: skip
 
     def switch(self, query: Query, target: str = "") -> str:

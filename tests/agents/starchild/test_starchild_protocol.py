@@ -205,7 +205,7 @@ def test_the_relay_goes_by_the_guards_where_the_command_names_no_event() -> None
     guard = Guard(agent="starchild", event="pre_tool_call", failure=Failure.BLOCK, names=("bash",))
     content = TableContent(state="/s", without_tray="once", once=("hooktray",), guards=(guard,))
 
-    rows = installed_text(content, ["starchild"]).splitlines()
+    rows = installed_text(content).splitlines()
 
     limits = [row.split("\x1f") for row in rows if row.startswith("limit=starchild")]
     assert [limit[1] for limit in limits] == ["pre_tool_call", ""]

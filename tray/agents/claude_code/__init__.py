@@ -10,22 +10,19 @@ from tray.agents.agent import (
     HookRules,
     Marks,
     NativeTool,
-    PatternSearch,
     Payload,
     Placeholders,
-    ProtectedFiles,
     ShellTexts,
     Variables,
-    options_of,
     part,
+    protected,
 )
-from tray.agents.claude_code import conditions, events
-from tray.agents.claude_code.protocol import NAME, PROTOCOL, SETTINGS
+from tray.agents.claude_code.conditions import is_met
+from tray.agents.claude_code.protocol import EVENTS, ID, NAME, PROTOCOL, SETTINGS
 from tray.agents.claude_shape.shape import DEFAULT_CAN
 from tray.model.decision import Rewrite, Target
 from tray.model.event import Event, EventKind, FormFormat
 from tray.model.form import Answers, Form
-from tray.model.hook import Match
 
 SETTING = "a hook setting of Claude Code"
 PLUGIN = "a plugin of Claude Code, whose code can answer in place of hooks"
@@ -49,10 +46,6 @@ def _fill_form(event: Event, answers: Answers) -> Rewrite:
     return Rewrite(target=Target.INPUT, value={**asked, "answers": texts})
 
 
-def _is_condition_met(match: Match, event: Event, search: PatternSearch) -> bool:
-    return conditions.is_met(match, event, search)
-
-
 def _is_certain(payload: Payload, environment: Variables) -> bool:
     """The transcript is …/projects/<folder>/<session>.jsonl, or a variable of its hooks names the session."""
     session = wire.text(payload, "session_id")
@@ -64,9 +57,9 @@ def _is_certain(payload: Payload, environment: Variables) -> bool:
 
 
 AGENT = Agent(
-    id=events.AGENT,
+    id=ID,
     name=NAME,
-    events=events.EVENTS,
+    events=EVENTS,
     default_can=DEFAULT_CAN,
     protocol=PROTOCOL,
     answers=PROTOCOL.shape.answers,
@@ -92,7 +85,7 @@ AGENT = Agent(
             plugin="CLAUDE_PLUGIN_ROOT", storage="CLAUDE_PLUGIN_DATA", project="CLAUDE_PROJECT_DIR"
         ),
         folder_variables=frozenset({"CLAUDE_PLUGIN_ROOT", "CLAUDE_PROJECT_DIR"}),
-        is_condition_met=_is_condition_met,
+        is_condition_met=is_met,
     ),
     programs=frozenset({"claude"}),
     presence_variable="CLAUDE_CLIENT_PRESENCE_FILE",
@@ -110,21 +103,17 @@ AGENT = Agent(
     ),
     home_variable=SETTINGS.variable,
     protected=(
-        ProtectedFiles(
-            kind=SETTING, pattern=re.compile(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")
-        ),
-        ProtectedFiles(
-            kind="a plugin's hooks", pattern=re.compile(r".*/\.claude/plugins(?:/.*)?/hooks(?:/.*|\.json)")
-        ),
-        ProtectedFiles(kind=PLUGIN, pattern=re.compile(rf".*/\.claude{MODS}")),
-        ProtectedFiles(kind=PLUGIN_FOLDER, pattern=re.compile(r".*/\.claude/skills(?:/[^/]+)?"), asks=True),
-        ProtectedFiles(kind=PLUGIN_FOLDER, pattern=re.compile(r".*/\.claude-plugin(?:/.*)?"), asks=True),
-        ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/managed-settings(?:\.d/.*|\.json)")),
+        protected(SETTING, r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?"),
+        protected("a plugin's hooks", r".*/\.claude/plugins(?:/.*)?/hooks(?:/.*|\.json)"),
+        protected(PLUGIN, rf".*/\.claude{MODS}"),
+        protected(PLUGIN_FOLDER, r".*/\.claude/skills(?:/[^/]+)?", asks=True),
+        protected(PLUGIN_FOLDER, r".*/\.claude-plugin(?:/.*)?", asks=True),
+        protected(SETTING, r".*/managed-settings(?:\.d/.*|\.json)"),
     ),
     protected_in_home=(
-        ProtectedFiles(kind=SETTING, pattern=re.compile(r"(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
-        ProtectedFiles(kind="a plugin's hooks", pattern=re.compile(r"/plugins(?:/.*)?/hooks(?:/.*|\.json)")),
-        ProtectedFiles(kind=PLUGIN, pattern=re.compile(f"/*{MODS}")),
+        protected(SETTING, r"(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?"),
+        protected("a plugin's hooks", r"/plugins(?:/.*)?/hooks(?:/.*|\.json)"),
+        protected(PLUGIN, f"/*{MODS}"),
     ),
     shell_texts=ShellTexts(
         files=re.compile(r"(?=.*\.md\Z).*/\.claude/(?:.*/)?(?:agents|commands|skills)/.+"),
@@ -145,5 +134,5 @@ AGENT = Agent(
     connector=part("tray.agents.claude_code.connector:CONNECTOR"),
     reader=part("tray.agents.claude_code.source"),
     importer=part("tray.agents.claude_code.connector:IMPORTER"),
-    connect_options=options_of("tray.agents.claude_code.connector:CONNECTOR"),
+    connect_options=part("tray.agents.claude_code.connector:CONNECTOR.connect_options"),
 )

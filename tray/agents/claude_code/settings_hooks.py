@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tray.agents.claude_code import permission_rules
+from tray.agents.claude_code.conditions import rule_problem
 from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.claude_shape.settings_hooks import SIZE, ShapedReader
 from tray.errors import ConfigError
@@ -56,16 +56,13 @@ class HandlerReader(ShapedReader):
         """A `Stop` hook of a subagent is for SubagentStop."""
         super().read_event(reader, "SubagentStop" if reader.subagent and event == "Stop" else event, at, groups)
 
-    def condition(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> str:
+    def condition(self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any]) -> tuple[str, str]:
         """The permission rule under `if`. An invalid rule gives a warning, and the hook runs each time."""
         rule = reader.text(at, fields, "if").strip()
-        if rule and (problem := permission_rules.problem(rule)):
+        if rule and (problem := rule_problem(rule)):
             reader.warn((*at, "if"), f"{problem}, so the hook runs whatever it says", "write one rule: `Bash(git *)`")
-        return rule
-
-    def condition_problem(self, event: str, condition: str) -> str:
-        is_met_never = condition and event not in IF_EVENTS
-        return f"its `if` can be met on {', '.join(IF_EVENTS)} alone" if is_met_never else ""
+        is_met_never = rule and event not in IF_EVENTS
+        return rule, f"its `if` can be met on {', '.join(IF_EVENTS)} alone" if is_met_never else ""
 
     def options(
         self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
@@ -108,8 +105,9 @@ class HandlerReader(ShapedReader):
         bash = shutil.which("bash") if command.shell and fields.get("shell") == "bash" else ""
         return replace(command, interpreter=bash or command.interpreter, plugin=plugin, storage=storage)
 
-    def default_timeout(self, event: str, kind: str) -> float:
-        return TIMEOUTS.get(kind) or super().default_timeout(event, kind)
+    def timeout(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], event: str, kind: str) -> float:
+        is_usual = kind in TIMEOUTS and fields.get("timeout") is None
+        return TIMEOUTS[kind] if is_usual else super().timeout(reader, at, fields, event, kind)
 
 
 READER = HandlerReader(SHAPE, SETTINGS, NAME)

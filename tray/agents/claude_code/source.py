@@ -1,14 +1,26 @@
-"""Where Claude Code's hooks are: a settings file with its skills and agents, a plugin's folder, a single file."""
+"""Where Claude Code's hooks are: a settings file with its skills and agents, a plugin's folder, a single file.
+
+The file of a skill, slash command or agent declares hooks in its frontmatter:
+
+---
+name: deploy
+hooks:
+  PreToolUse:
+    - matcher: Bash
+      hooks: [{type: command, command: ./scripts/check.sh}]
+---
+"""
 
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.agents.claude_code import frontmatter, settings_hooks
-from tray.agents.claude_code.events import AGENT
+from tray.agents.claude_code import settings_hooks
+from tray.agents.claude_code.protocol import ID
 from tray.agents.claude_code.settings_hooks import READER
 from tray.agents.claude_shape.settings_hooks import SIZE
 from tray.agents.protocol import agent_events
@@ -18,10 +30,15 @@ from tray.reading.entries import SourceHooks, SourceReader, joined, unreadable_s
 from tray.settings import invalid_value
 from tray.strict.document import Document
 from tray.strict.json_reader import load_json
+from tray.strict.yaml_reader import load_yaml
 
+DELIMITER = re.compile(r"---[ \t]*")
+KEY = re.compile(r"(name|hooks)[ \t]*:(\s|\Z)")
+SKILL = "SKILL.md"
+COMMANDS = "commands"
 MANIFEST = Path(".claude-plugin") / "plugin.json"
 DEFAULT_FILE = "hooks/hooks.json"
-EXPECTED = f"name a settings file, a plugin's folder ({MANIFEST}, {DEFAULT_FILE}) or a skill's ({frontmatter.SKILL})"
+EXPECTED = f"name a settings file, a plugin's folder ({MANIFEST}, {DEFAULT_FILE}) or a skill's ({SKILL})"
 FRONTMATTER_GLOBS = ("skills/*/SKILL.md", "agents/**/*.md", "commands/**/*.md")
 FOLDERS = ("skills", "agents", "commands")
 FILE_LIMIT = 500  # files of skills and agents beside one source
@@ -31,21 +48,16 @@ def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> S
     """The hooks of one place. Raises OSError and ConfigError when it cannot be read at all."""
     root = _root(path)
     if path.suffix == ".md":
-        return frontmatter.read(path, agents, plugin=root, title=_plugin_name(root) if root else "")
+        return _read_frontmatter(path, agents, plugin=root, title=_plugin_name(root) if root else "")
     if root and (path.is_dir() or path == root / MANIFEST):
         return _plugin(root, agents)
-    if path.is_dir():
-        return _skill(path, agents)
+    if path.is_dir():  # one that is not a plugin's may still be a skill's
+        return _read_frontmatter(path / SKILL, agents)
     settings = settings_hooks.read(path, agents, root)
     if path.parent.name != ".claude" or not path.name.startswith("settings"):
         return settings
     inactive = settings_hooks.disabled_reason(path)
     return joined([settings, *_frontmatter_hooks(path.parent, agents, inactive=inactive)])
-
-
-def _skill(path: Path, agents: Sequence[str]) -> SourceHooks:
-    """A folder that is not a plugin's may still be a skill's; raises OSError when it is neither."""
-    return frontmatter.read(path / frontmatter.SKILL, agents)
 
 
 def _plugin(root: Path, agents: Sequence[str]) -> SourceHooks:
@@ -64,7 +76,7 @@ def _plugin(root: Path, agents: Sequence[str]) -> SourceHooks:
 def _manifest(path: Path, root: Path, agents: Sequence[str]) -> SourceHooks:
     """The key `hooks` of plugin.json: the hooks themselves, the path of a file that has them, or several of both."""
     document = load_json(user_file(path), str(path), limit=SIZE)
-    reader = SourceReader(document, agent_events(AGENT), agents=agents, plugin=root)
+    reader = SourceReader(document, agent_events(ID), agents=agents, plugin=root)
     declared = document.value.get("hooks") if isinstance(document.value, dict) else None
     is_list = isinstance(declared, list)
     files: list[SourceHooks] = []
@@ -101,7 +113,7 @@ def _frontmatter_hooks(
     title = _plugin_name(plugin) if plugin else ""
     for path in files[:FILE_LIMIT]:
         with _problem_as_warning(path, parts):
-            parts.append(frontmatter.read(path, agents, plugin=plugin, title=title, inactive=inactive))
+            parts.append(_read_frontmatter(path, agents, plugin=plugin, title=title, inactive=inactive))
     if len(files) > FILE_LIMIT:
         warning = f"{folder}: has {len(files)} skills and agents, of which {FILE_LIMIT} are read"
         parts.append(SourceHooks(warnings=(warning,)))
@@ -132,3 +144,65 @@ def _plugin_name(root: Path) -> str:
     except (OSError, ConfigError, KeyError, TypeError):
         return root.name
     return name if isinstance(name, str) and name else root.name
+
+
+def _read_frontmatter(
+    path: Path, agents: Sequence[str], *, plugin: Path | None = None, title: str = "", inactive: str = ""
+) -> SourceHooks:
+    """The hooks of one file; `title` is its plugin's name. Raises OSError and ConfigError when it cannot be read."""
+    document = load_yaml(_hooks_yaml(path), str(path))
+    value: Any = document.value
+    if "hooks" not in value:
+        return SourceHooks(watched=(str(path),))
+    reader = SourceReader(
+        document,
+        agent_events(ID),
+        agents=agents,
+        project=_project(path),
+        inactive=inactive,
+        plugin=plugin,
+        **_scope(path, value, title),
+    )
+    with reader.entry():
+        READER.read_mapping(reader, (), value)
+    return reader.result()
+
+
+def _scope(path: Path, value: Mapping[str, Any], title: str) -> dict[str, Any]:
+    """What the hooks are scoped to. A skill is called by its folder or by its name; a plugin's, by both of them."""
+    stem = path.parent.name if path.name == SKILL else path.stem
+    declared = value.get("name")
+    name = declared.strip() if isinstance(declared, str) and declared.strip() else stem
+    prefix = f"{title}:" if title else ""
+    if path.name == SKILL or COMMANDS in path.parts:
+        return {"skill": tuple(dict.fromkeys((prefix + name, prefix + stem)))}
+    return {"subagent": prefix + name}
+
+
+def _hooks_yaml(path: Path) -> str:
+    """The frontmatter with nothing left but our keys, each in its line: the rest need not be strict YAML."""
+    lines = _frontmatter_lines(path)
+    kept, ours = [""], False
+    for line in lines:
+        if line[:1] not in ("", " ", "\t", "#", "]", "}", "-"):
+            ours = KEY.match(line) is not None
+        kept.append(line if ours else "")
+    return "\n".join(kept)
+
+
+def _frontmatter_lines(path: Path) -> list[str]:
+    """The lines between the fences; none when the file does not begin with one."""
+    size = path.stat().st_size
+    if size > SIZE:
+        raise ConfigError(f"{path}:1:1: the file has {size} bytes, {SIZE} are allowed", hint="make it smaller")
+    lines = user_file(path).decode("utf-8-sig", "replace").splitlines()
+    if not lines or not DELIMITER.fullmatch(lines[0]):
+        return []
+    end = next((index for index, line in enumerate(lines[1:], 1) if DELIMITER.fullmatch(line)), 0)
+    return lines[1:end] if end else []
+
+
+def _project(path: Path) -> str:
+    """The project whose own skill or agent this is; "" for the user's and for a plugin's."""
+    above = next((folder for folder in path.parents if folder.name == ".claude"), None)
+    return str(above.parent) if above and above.parent != Path.home() else ""

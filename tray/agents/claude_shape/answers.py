@@ -7,11 +7,20 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tray.agents import lenient, wire
-from tray.agents.claude_shape import rewrites
-from tray.agents.claude_shape.shape import BEHAVIORS, FORM_ACTIONS, WORDS, ClaudeShape, Exit2, Types
+from tray.agents import lenient, outputs, tools, wire
+from tray.agents.claude_shape.shape import (
+    BEHAVIORS,
+    FORM_ACTIONS,
+    FORMS,
+    STOPS,
+    WORDS,
+    ClaudeShape,
+    Exit2,
+    RefusalStyle,
+    Types,
+)
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
-from tray.model.event import Capability, Event, EventKind
+from tray.model.event import Capability, Event, EventKind, Tool
 
 REQUEST_KEYS: Mapping[str, Types] = {  # by behavior; the keys of the other behavior are unknown keys
     "allow": {"updatedInput": (dict,), "updatedPermissions": (list,)},
@@ -25,33 +34,32 @@ def read(shape: ClaudeShape, event: Event, result: Result, hook_event: str) -> H
     if problem := wire.exit_problem(result):
         return HookOutput(problem=problem)
     start_problem = wire.start_problem(result)
-    if _is_worktree(shape, hook_event) and result.code != 0:  # every other exit code is a refusal
+    kind = shape.kinds.get(hook_event)
+    if kind is EventKind.WORKTREE_CREATE and result.code != 0:  # every other exit code is a refusal
         return HookOutput(problem=start_problem) if start_problem else _refused(result)
-    output = lenient.text(result.stdout)
-    note, answer = "", None
+    output, note, answer = lenient.text(result.stdout), "", None
+    refusal = _blocked(shape, result, kind) if result.code == 2 else None
     is_read = shape.json_on_any_exit or result.code == 0
     try:
         answer = lenient.mapping(output, shape.known_keys) if output.startswith("{") and is_read else None
     except lenient.TooDeepError as error:
-        return _invalid(shape, result, hook_event, f"is {error}")
+        return refusal or HookOutput(problem=f"output is {error}")
     except ValueError as error:
         note = "" if hook_event in shape.text_context else f"The hook's output is {error}; taken as plain text."
     if answer is None:
-        return HookOutput(problem=start_problem) if start_problem else _plain(shape, result, hook_event, output, note)
+        if start_problem:
+            return HookOutput(problem=start_problem)
+        if result.code != 0:
+            return refusal or HookOutput(problem=f"exit {result.code}")
+        if kind is EventKind.WORKTREE_CREATE:
+            return _path(output)
+        return HookOutput(context=output if hook_event in shape.text_context else "", warning=note)
     if problem := _problem(shape, answer, hook_event):
-        return _invalid(shape, result, hook_event, problem)
+        return refusal or HookOutput(problem=f"output {problem}")
     hook_output = _hook_output(shape, event, answer, hook_event)
-    if result.code != 2 or hook_event in shape.request_events or shape.json_beats_exit_2:
+    if result.code != 2 or kind is EventKind.PERMISSION_REQUEST or shape.json_beats_exit_2:
         return hook_output
     return _exited_2(shape, result, hook_event, hook_output)
-
-
-def _is_worktree(shape: ClaudeShape, hook_event: str) -> bool:
-    return hook_event in shape.events and shape.events[hook_event].kind is EventKind.WORKTREE_CREATE
-
-
-def _invalid(shape: ClaudeShape, result: Result, hook_event: str, problem: str) -> HookOutput:
-    return _blocked(shape, result, hook_event) if result.code == 2 else HookOutput(problem=f"output {problem}")
 
 
 def _exited_2(shape: ClaudeShape, result: Result, hook_event: str, hook_output: HookOutput) -> HookOutput:
@@ -61,19 +69,9 @@ def _exited_2(shape: ClaudeShape, result: Result, hook_event: str, hook_output: 
     return replace(hook_output, verdict=Verdict.DENY, reason=own_reason or wire.stderr(result), rewrite=rewrite)
 
 
-def _plain(shape: ClaudeShape, result: Result, hook_event: str, output: str, warning: str) -> HookOutput:
-    if result.code == 2:
-        return _blocked(shape, result, hook_event)
-    if result.code != 0:
-        return HookOutput(problem=f"exit {result.code}")
-    if _is_worktree(shape, hook_event):
-        return _path(output)
-    return HookOutput(context=output if hook_event in shape.text_context else "", warning=warning)
-
-
-def _blocked(shape: ClaudeShape, result: Result, hook_event: str) -> HookOutput:
+def _blocked(shape: ClaudeShape, result: Result, kind: EventKind | None) -> HookOutput:
     """What exit 2 means without JSON."""
-    if hook_event in shape.request_events:
+    if kind is EventKind.PERMISSION_REQUEST:
         return HookOutput(problem="exit 2 without a decision, which a permission request does not heed")
     if shape.exit_2 is Exit2.WITH_STDERR and not wire.stderr(result):
         return HookOutput(problem="exit 2 without a reason on stderr, which the agent does not heed")
@@ -97,7 +95,8 @@ def _path(output: str) -> HookOutput:
 def _problem(shape: ClaudeShape, answer: Mapping[str, Any], hook_event: str) -> str:
     """What makes the agent reject the whole answer; "" when nothing does."""
     specific = wire.nested(answer, "hookSpecificOutput")
-    request = wire.nested(specific, "decision") if hook_event in shape.request_events else {}
+    is_request = shape.kinds.get(hook_event) is EventKind.PERMISSION_REQUEST
+    request = wire.nested(specific, "decision") if is_request else {}
     inner = shape.answer_fields.get(hook_event, NO_TYPES)
     behavior = request.get("behavior", "deny")
     if not isinstance(behavior, str) or behavior not in BEHAVIORS:
@@ -134,16 +133,20 @@ def _unknown_key(fields: Mapping[str, Any], known: Collection[str]) -> str:
 
 def _hook_output(shape: ClaudeShape, event: Event, answer: Mapping[str, Any], hook_event: str) -> HookOutput:
     specific = wire.nested(answer, "hookSpecificOutput")
-    if _is_worktree(shape, hook_event):
+    kind = shape.kinds.get(hook_event)
+    if kind is EventKind.WORKTREE_CREATE:
         return _path(wire.text(specific, "worktreePath"))
-    is_request = hook_event in shape.request_events
-    request = wire.nested(specific, "decision") if is_request else {}
-    if is_request:
-        verdict, reason = _request_verdict(request)
+    request: Mapping[str, Any] = {}
+    if kind is EventKind.PERMISSION_REQUEST:
+        request = wire.nested(specific, "decision")
+        verdict = BEHAVIORS.get(wire.text(request, "behavior"), Verdict.ABSTAIN)
+        reason = wire.text(request, "message") if verdict is Verdict.DENY else ""
     else:
         verdict, reason = strictest_verdict(shape, answer, specific, hook_event)
     context = wire.text(specific, "additionalContext") or wire.text(answer, "additionalContext")
-    if hook_event in shape.stop_events and context and not _is_reminded(shape, event):  # else it would not continue
+    # In the agent itself, context at an end may make it continue without a word to its user.
+    is_reminded = event.agent == shape.agent and Capability.CONTEXT in event.spec.can
+    if kind in STOPS and context and not is_reminded:  # else it would not continue
         verdict, reason, context = max(verdict, Verdict.DENY), reason or context, ""
     stop = _stop(shape, answer, request, hook_event)
     # Agents show `stopReason` where they stop only; documents have it beside a refusal, as a word to the user.
@@ -152,7 +155,7 @@ def _hook_output(shape: ClaudeShape, event: Event, answer: Mapping[str, Any], ho
     return HookOutput(
         verdict=verdict,
         reason=reason,
-        rewrite=rewrites.rewrite(shape, event, answer, specific, hook_event),
+        rewrite=_rewrite(shape, event, answer, specific, hook_event),
         context=context,
         notes=tuple(dict.fromkeys(filter(None, notes))),
         stop=stop,
@@ -161,26 +164,16 @@ def _hook_output(shape: ClaudeShape, event: Event, answer: Mapping[str, Any], ho
     )
 
 
-def _is_reminded(shape: ClaudeShape, event: Event) -> bool:
-    """Whether context at this end makes the agent continue, without a word to its user."""
-    return event.agent == shape.agent and Capability.CONTEXT in event.spec.can
-
-
-def _request_verdict(decision: Mapping[str, Any]) -> tuple[Verdict, str]:
-    verdict = BEHAVIORS.get(wire.text(decision, "behavior"), Verdict.ABSTAIN)
-    return verdict, wire.text(decision, "message") if verdict is Verdict.DENY else ""
-
-
 def strictest_verdict(
     shape: ClaudeShape, answer: Mapping[str, Any], specific: Mapping[str, Any], hook_event: str
 ) -> tuple[Verdict, str]:
     """The strictest of all the verdicts in an answer, with its reason."""
     answers = [(_decision(shape, answer, hook_event), wire.text(answer, "reason"))]
-    if hook_event in shape.permission_events:
+    if shape.styles.get(hook_event) is RefusalStyle.PERMISSION:
         for fields in (specific, answer):
             word = shape.permissions.get(wire.text(fields, "permissionDecision"), Verdict.ABSTAIN)
             answers.append((word, wire.text(fields, "permissionDecisionReason") or wire.text(answer, "reason")))
-    if wire.text(specific, "action") == "decline" and hook_event in shape.form_events:
+    if wire.text(specific, "action") == "decline" and shape.kinds.get(hook_event) in FORMS:
         answers.append((Verdict.DENY, ""))
     if answer.get("continue") is False and hook_event in shape.stop_refuses:
         answers.insert(0, (Verdict.DENY, wire.text(answer, "stopReason")))
@@ -190,11 +183,10 @@ def strictest_verdict(
 
 
 def _decision(shape: ClaudeShape, answer: Mapping[str, Any], hook_event: str) -> Verdict:
-    word = wire.text(answer, "decision")
-    if word in shape.refusal_words or (word == "continue" and hook_event in shape.stop_events):  # keep working
+    word, kind = wire.text(answer, "decision"), shape.kinds.get(hook_event)
+    if word in shape.refusal_words or (word == "continue" and kind in STOPS):  # keep working
         return Verdict.DENY
-    is_tool = hook_event in shape.events and shape.events[hook_event].kind is EventKind.TOOL_BEFORE
-    if not is_tool:
+    if kind is not EventKind.TOOL_BEFORE:
         return Verdict.ABSTAIN
     return shape.verdict_words.get(word, Verdict.ALLOW if word == "approve" else Verdict.ABSTAIN)
 
@@ -206,7 +198,7 @@ def _stop(shape: ClaudeShape, answer: Mapping[str, Any], decision: Mapping[str, 
         return None
     if answer.get("continue") is False:
         return wire.text(answer, "stopReason")
-    if wire.text(answer, "decision") == "stop" and hook_event not in shape.stop_events:  # at a stop: let it stop
+    if wire.text(answer, "decision") == "stop" and shape.kinds.get(hook_event) not in STOPS:  # at a stop: let it stop
         return wire.text(answer, "reason")
     return None
 
@@ -218,3 +210,59 @@ def _extra(shape: ClaudeShape, parts: Iterable[Mapping[str, Any]], hook_event: s
     fields = {name: value for part in parts for name, value in part.items() if isinstance(value, types.get(name, ()))}
     extras = shape.events[hook_event].extras if hook_event in shape.events else ()
     return tuple((name, fields[name]) for name in extras if fields.get(name) not in (None, ""))
+
+
+def _rewrite(
+    shape: ClaudeShape, event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any], hook_event: str
+) -> Rewrite | None:
+    kind = shape.kinds.get(hook_event)
+    if kind in FORMS:
+        return _form_answers(specific)
+    if kind is EventKind.MESSAGE_DISPLAY:
+        text = specific.get(shape.rewrite_keys[Target.MESSAGE])
+        return None if text is None else Rewrite(target=Target.MESSAGE, value=text)
+    if event.tool is None:
+        return None
+    if kind is EventKind.TOOL_BEFORE:
+        return _new_input(shape, event, event.tool, answer, specific)
+    if kind is EventKind.PERMISSION_REQUEST:
+        return _new_input(shape, event, event.tool, {}, wire.nested(specific, "decision"))
+    return _new_output(shape, event, event.tool, answer, specific) if kind is EventKind.TOOL_AFTER else None
+
+
+def _new_input(
+    shape: ClaudeShape, event: Event, tool: Tool, answer: Mapping[str, Any], specific: Mapping[str, Any]
+) -> Rewrite | None:
+    """A new input replaces the tool's, or is merged where the agent does so. The older key at the top is merged."""
+    given, is_merged = specific.get(shape.rewrite_keys[Target.INPUT]), shape.merges_input
+    if given is None:
+        given, is_merged = answer.get("updatedInput"), True
+    if not isinstance(given, dict):
+        return None
+    native_input = tools.translate_back(event.agent, shape.agent, tool.name, tool.input, given)
+    return Rewrite(target=Target.INPUT, value=dict(tool.input) | native_input if is_merged else native_input)
+
+
+def _new_output(
+    shape: ClaudeShape, event: Event, tool: Tool, answer: Mapping[str, Any], specific: Mapping[str, Any]
+) -> Rewrite | None:
+    """The older `updatedMCPToolOutput` counts for MCP tools only. Older hooks write it at the top."""
+    given = specific.get(shape.rewrite_keys[Target.OUTPUT])
+    if given is None and tool.name.startswith("mcp__"):
+        given = specific.get("updatedMCPToolOutput", answer.get("updatedMCPToolOutput"))
+        if isinstance(given, str) and isinstance(tool.output, list):  # the agent takes content blocks only
+            given = outputs.blocks(given)
+    if given is None:
+        return None
+    # Another agent's output was text, which the hook may have got as an object.
+    plain = event.agent != shape.agent and isinstance(tool.output, str)
+    if event.agent != shape.agent and isinstance(given, str):
+        given = outputs.with_text(tool.output, given) or given
+    return Rewrite(target=Target.OUTPUT, value=outputs.as_text(given) if plain else given)
+
+
+def _form_answers(specific: Mapping[str, Any]) -> Rewrite | None:
+    if wire.text(specific, "action") not in ("accept", "cancel"):
+        return None
+    answers = {key: specific[key] for key in ("action", "content") if key in specific}
+    return Rewrite(target=Target.ANSWER, value=answers)

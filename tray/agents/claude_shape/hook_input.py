@@ -17,7 +17,9 @@ def event_name(shape: ClaudeShape, event: Event) -> str:
 
 def stdin(shape: ClaudeShape, event: Event) -> bytes:
     if event.agent == shape.agent:
-        return _native(shape, event)
+        output = shape.keys.output
+        body = with_fields(event, _older_output(shape, event.payload[output]) if output in event.payload else {})
+        return body if body.endswith(b"\n") else body + b"\n"
     fields: dict[str, Any] = {
         shape.keys.session: event.session,
         "transcript_path": "",
@@ -34,79 +36,67 @@ def environment(shape: ClaudeShape, event: Event) -> Mapping[str, str]:
     return wire.variables(**projects, **dict.fromkeys(shape.session_variables, event.session))
 
 
-def _native(shape: ClaudeShape, event: Event) -> bytes:
-    """The agent's own bytes. A tool's output is appended under its older keys."""
-    body = event.body if event.body.endswith(b"\n") else event.body + b"\n"
-    if shape.keys.output not in event.payload or not shape.older_output_keys:
-        return body
-    older = _older_output(shape, outputs.as_text(event.payload[shape.keys.output]))
-    added = wire.dumps({name: text for name, text in older.items() if name not in event.payload})
-    end = body.rstrip()
-    return end[:-1] + b"," + added[1:] + b"\n" if len(added) > 2 and end.endswith(b"}") else body
+def with_fields(event: Event, fields: Mapping[str, Any]) -> bytes:
+    """The agent's own bytes, and behind them those of the fields that it did not send."""
+    added = {key: value for key, value in fields.items() if key not in event.payload}
+    end = event.body.rstrip()
+    if not added or not event.payload or not end.endswith(b"}"):
+        return event.body
+    return end[:-1] + b"," + wire.dumps(added)[1:]
 
 
-def _older_output(shape: ClaudeShape, text: str) -> dict[str, Any]:
-    return dict.fromkeys(shape.older_output_keys, text)
+def _older_output(shape: ClaudeShape, output: Any) -> dict[str, Any]:
+    """A tool's output under its older keys."""
+    return dict.fromkeys(shape.older_output_keys, outputs.as_text(output)) if shape.older_output_keys else {}
 
 
 def _extras(shape: ClaudeShape, event: Event) -> dict[str, Any]:
     shared = wire.non_empty(model=event.model, agent_type=event.subagent, prompt=event.prompt)
     name = event_name(shape, event)
-    kind = shape.events[name].kind if name in shape.events else EventKind.OTHER
+    kind = shape.kinds.get(name)
     if kind in STOPS:
-        message = shape.messages.get(name, MESSAGE_KEYS)[0]
-        return shared | {"stop_hook_active": event.repeated, message: event.message}
+        key = shape.messages.get(name, MESSAGE_KEYS)[0]
+        return shared | {"stop_hook_active": event.repeated, key: event.message}
     if kind is EventKind.NOTIFICATION:
         notification = {"message": event.message, "notification_type": event.topic}
         return shared | notification | wire.non_empty(title=event.title)
     if kind is EventKind.MESSAGE_DISPLAY:
         display = {"turn_id": "", "message_id": event.id, "index": 0, "final": True, "delta": event.message}
         return shared | display
-    return shared | _topic_fields(shape, event) | _message_fields(event) | _tool(shape, event)
-
-
-def _message_fields(event: Event) -> dict[str, Any]:
-    if event.kind is EventKind.COMPACT_AFTER:
-        return {"compact_summary": event.message}
-    return wire.non_empty(last_assistant_message=event.message)
+    message: dict[str, Any] = {}
+    if event.kind is not EventKind.COMPACT_AFTER:
+        message = wire.non_empty(last_assistant_message=event.message)
+    return shared | _topic_fields(shape, event) | message | _tool(shape, event)
 
 
 def _topic_fields(shape: ClaudeShape, event: Event) -> dict[str, Any]:
     """The event's topic, in the agent's words."""
+    words = shape.topic_words.get(event.kind) or TOPIC_WORDS.get(event.kind, ("",))
+    word = event.topic if event.topic in words else words[0]
     match event.kind:
         case EventKind.SESSION_START:
-            return {"source": _word(shape, event)}
+            return {"source": word}
         case EventKind.SESSION_END:
-            return {"reason": _word(shape, event)}
+            return {"reason": word}
         case EventKind.COMPACT_BEFORE:
-            return {"trigger": _word(shape, event), "custom_instructions": None}
+            return {"trigger": word, "custom_instructions": None}
         case EventKind.COMPACT_AFTER:
-            return {"trigger": _word(shape, event)}
+            return {"trigger": word, "compact_summary": event.message}
         case EventKind.SLASH_COMMAND:
             args = event.prompt.removeprefix(f"/{event.topic}").lstrip(" \t\n")
             return {"expansion_type": "slash_command", "command_name": event.topic, "command_args": args}
     return {}
 
 
-def _word(shape: ClaudeShape, event: Event) -> str:
-    words = shape.topic_words.get(event.kind) or TOPIC_WORDS[event.kind]
-    return event.topic if event.topic in words else words[0]
-
-
 def _tool(shape: ClaudeShape, event: Event) -> dict[str, Any]:
-    if event.tool is None:
+    tool, keys = event.tool, shape.keys
+    if tool is None:
         return {}
-    title = tools.title(event.agent, event.tool)
-    input = tools.translate_input(event.agent, shape.agent, event.tool.name, event.tool.input)
-    keys = shape.keys
-    call = {keys.tool: tools.native(shape.agent, title), keys.input: input, keys.call: event.tool.call}
-    return call | _output(shape, event, title, input)
-
-
-def _output(shape: ClaudeShape, event: Event, title: str, input: Mapping[str, Any]) -> dict[str, Any]:
-    if event.tool is None or event.tool.output is None:
-        return {}
-    output = event.tool.output
-    text = outputs.as_text(output)
-    response = shape.output_from_text(title, input, text) if isinstance(output, str) else output
-    return {shape.keys.output: response} | _older_output(shape, text)
+    title = tools.title(event.agent, tool)
+    input = tools.translate_input(event.agent, shape.agent, tool.name, tool.input)
+    call = {keys.tool: tools.native(shape.agent, title), keys.input: input, keys.call: tool.call}
+    if tool.output is None:
+        return call
+    text = tool.output if isinstance(tool.output, str) else None
+    response = tool.output if text is None else shape.output_from_text(title, input, text)
+    return call | {keys.output: response} | _older_output(shape, tool.output)

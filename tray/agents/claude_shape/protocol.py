@@ -8,32 +8,49 @@ Out: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
-from tray.agents import outputs, wire
-from tray.agents.claude_shape import answers, hook_input, samples
-from tray.agents.claude_shape.shape import FORM_ACTIONS, ClaudeShape
+from tray.agents import outputs, tools, wire
+from tray.agents.claude_shape import answers, hook_input
+from tray.agents.claude_shape.shape import CONTINUED, FORM_ACTIONS, FORMS, SUBAGENTS, ClaudeShape, RefusalStyle
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
 
-PERMISSION_WORDS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "deny"}
 RULES = "updatedPermissions"  # the extra that is beside an allow
+SESSION = "3f0c2a51-7d1e-4b7a-9c52-5d0d0f6f2b11"
+SUBAGENT = {"agent_id": "a43263d655169d4b4", "agent_type": "general-purpose"}
+STOPPED = {"stop_hook_active": False, "last_assistant_message": "All tests pass."}
+SAMPLES: Mapping[EventKind, Mapping[str, Any]] = {
+    EventKind.COMPACT_AFTER: {"trigger": "auto"},
+    EventKind.COMPACT_BEFORE: {"trigger": "auto"},
+    EventKind.NOTIFICATION: {"message": "The agent waits for you.", "notification_type": "idle_prompt"},
+    EventKind.PROMPT: {"prompt": "Fix the parser."},
+    EventKind.SESSION_END: {"reason": "other"},
+    EventKind.SESSION_START: {"source": "startup"},
+    EventKind.SUBAGENT_END: SUBAGENT | STOPPED,
+    EventKind.SUBAGENT_START: SUBAGENT,
+    EventKind.TURN_END: STOPPED,
+    EventKind.TURN_FAILED: {"error": "rate_limit"},
+}
+CALLS = (
+    *(EventKind.PERMISSION_DENIED, EventKind.PERMISSION_REQUEST, EventKind.TOOL_AFTER, EventKind.TOOL_BEFORE),
+    EventKind.TOOL_FAILED,
+)
 
 
 class ShapedProtocol(msgspec.Struct, frozen=True):
     """An AgentProtocol. An agent that differs in one function overrides it."""
 
     shape: ClaudeShape
-    newline: ClassVar[bool] = True  # at the end of each payload
 
     def event_name(self, payload: Mapping[str, Any]) -> str:
         return wire.event_name(payload, self.shape.keys.event)
 
     def tool(self, name: str, payload: Mapping[str, Any]) -> Tool | None:
         keys = self.shape.keys
-        failed = name in self.shape.failed_tool_events
+        failed = self.shape.kinds.get(name) is EventKind.TOOL_FAILED
         output = keys.error if failed else keys.output
         return wire.tool(payload, name=keys.tool, input=keys.input, call=keys.call, output=output, failed=failed)
 
@@ -44,11 +61,12 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
         get, project = texts.get, ""  # the folder of the project stays while the session changes its own
         for variable in shape.project_variables:
             project = project or request.environment.get(variable, "")
-        kind = shape.events[name].kind if name in shape.events else EventKind.OTHER
+        kind = shape.kinds.get(name, EventKind.OTHER)
         message = get("last_assistant_message") or get("message", "")
         # A whole session may have an agent_type; only an agent_id means a subagent.
-        inside = "agent_id" in texts or name in shape.subagent_events
-        calls = wire.objects(payload, "tool_calls") if "tool_calls" in payload else ()
+        inside = "agent_id" in texts or kind in SUBAGENTS
+        calls = payload.get("tool_calls")
+        calls = calls if isinstance(calls, list) else ()
         return Event(
             id=request.id,
             agent=request.agent,
@@ -71,7 +89,7 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
             path=get("file_path") or get("new_cwd") or get("directory") or get("worktree_path", ""),
             subagent=get("agent_type" if inside else "teammate_name", ""),
             repeated=payload.get("stop_hook_active") is True,
-            tools=tuple(wire.text(call, keys.tool) for call in calls) if calls else (),
+            tools=tuple(wire.text(one, keys.tool) for one in calls if isinstance(one, dict)),
         )
 
     def neutral(self, name: str, body: bytes) -> Answer:
@@ -99,15 +117,17 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
         if event.kind is EventKind.WORKTREE_CREATE:
             return _worktree(decision)
         shape, name = self.shape, event.name
+        kind, style = shape.kinds.get(name), shape.styles.get(name)
         denied = decision.verdict is Verdict.DENY
         halted = decision.stop is not None
-        is_beaten = halted and name in shape.continue_events  # a refusal would make the agent continue
+        is_beaten = halted and kind in CONTINUED  # a refusal would make the agent continue
         answer: dict[str, Any] = {}
-        if halted and name not in shape.request_events and name not in shape.stop_refuses:
-            answer |= {"continue": False} | wire.non_empty(stopReason=decision.stop)
-        if denied and name in shape.block_events and not is_beaten:
+        if halted and kind is not EventKind.PERMISSION_REQUEST and name not in shape.stop_refuses:
+            reasons = (decision.reason, decision.stop) if denied and shape.shows_stop_only else (decision.stop,)
+            answer |= {"continue": False} | wire.non_empty(stopReason="\n".join(dict.fromkeys(filter(None, reasons))))
+        if denied and style is RefusalStyle.BLOCK and not is_beaten:
             answer |= {"decision": shape.refusal_words[0], "reason": decision.reason or wire.DEFAULT_REASON}
-        if denied and name in shape.stop_style_events:
+        if denied and style is RefusalStyle.STOP:
             answer |= {"continue": False, "stopReason": decision.reason or wire.DEFAULT_REASON}
         if specific := self._specific(event, decision):
             answer["hookSpecificOutput"] = {"hookEventName": name} | specific
@@ -117,7 +137,7 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
             if key in shape.top_extras:
                 answer[key] = value
         stdout = wire.dumps(answer) + b"\n" if answer else b""
-        if denied and name in shape.exit_2_events and not is_beaten:
+        if denied and style is RefusalStyle.EXIT_2 and not is_beaten:
             return Answer(stdout=stdout, stderr=_stderr(decision), code=2)
         return Answer(stdout=stdout)
 
@@ -127,14 +147,14 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
             return self._permission_request(decision)
         if event.kind is EventKind.PERMISSION_DENIED:
             return {"retry": True} if decision.retry else {}
-        if event.name in self.shape.form_events:
+        if event.kind in FORMS:
             return _form(decision)
         fields: dict[str, Any] = {}
         verdict = decision.verdict
         if verdict is Verdict.ABSTAIN and self.shape.rewrite_needs_allow and decision.rewrite:
             verdict = Verdict.ALLOW
-        if event.name in self.shape.permission_events and verdict in PERMISSION_WORDS:
-            fields["permissionDecision"] = PERMISSION_WORDS[verdict]
+        if self.shape.styles.get(event.name) is RefusalStyle.PERMISSION and verdict is not Verdict.ABSTAIN:
+            fields["permissionDecision"] = verdict.word
             if reason := decision.reason or (wire.DEFAULT_REASON if verdict is Verdict.DENY else ""):
                 fields["permissionDecisionReason"] = reason
         if decision.rewrite:
@@ -167,8 +187,7 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
         return hook_input.event_name(self.shape, event)
 
     def stdin(self, event: Event) -> bytes:
-        payload = hook_input.stdin(self.shape, event)
-        return payload if self.newline else payload.removesuffix(b"\n")
+        return self._ended(hook_input.stdin(self.shape, event))
 
     def environment(self, event: Event) -> Mapping[str, str]:
         return hook_input.environment(self.shape, event)
@@ -177,9 +196,29 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
         return answers.read(self.shape, event, result, hook_input.event_name(self.shape, event))
 
     def sample(self, name: str) -> bytes:
-        """A synthetic payload. Raises KeyError for an event without one."""
-        payload = samples.sample(self.shape, name)
-        return payload if self.newline else payload.removesuffix(b"\n")
+        """A synthetic payload, as the relay gets it. Raises KeyError for an event without one."""
+        shape = self.shape
+        fields = shape.samples[name] if name in shape.samples else _sample(shape, shape.events[name].kind)
+        common = shape.sample_common or {
+            shape.keys.session: SESSION,
+            "transcript_path": f"/home/dev/.{shape.agent}/sessions/{SESSION}.jsonl",
+            shape.keys.cwd: "/home/dev/project",
+        }
+        return self._ended(wire.dumps_line({**common, shape.keys.event: name, **fields}))
+
+    def _ended(self, line: bytes) -> bytes:
+        return line if self.shape.ends_with_newline else line.removesuffix(b"\n")
+
+
+def _sample(shape: ClaudeShape, kind: EventKind) -> Mapping[str, Any]:
+    if kind not in CALLS:
+        return SAMPLES.get(kind, {})
+    keys = shape.keys
+    shell, input = tools.native(shape.agent, "Bash"), tools.native_input(shape.agent, "Bash", {"command": "ls -la"})
+    call = {keys.tool: shell, keys.input: input, keys.call: "call_01"}
+    if kind is EventKind.TOOL_AFTER:
+        return call | {keys.output: shape.output_from_text("Bash", input, "README.md")}
+    return call | {keys.error: "Exit code 3"} if kind is EventKind.TOOL_FAILED else call
 
 
 def _first(texts: Mapping[str, str], keys: Iterable[str]) -> str:

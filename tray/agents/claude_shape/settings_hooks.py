@@ -105,7 +105,8 @@ class ShapedReader:
 
     @property
     def _example(self) -> str:
-        return next(iter(self.shape.of_kind(EventKind.TOOL_BEFORE) or self.shape.events))
+        kinds = self.shape.kinds
+        return next((name for name in kinds if kinds[name] is EventKind.TOOL_BEFORE), next(iter(kinds)))
 
     def read_events(self, reader: SourceReader, at: KeyPath, value: Any) -> None:
         for event, groups in reader.mapping(at, value, f'write {{"{self._example}": […]}}').items():
@@ -157,9 +158,9 @@ class ShapedReader:
             what = f"not a pattern, so it matches nothing: {problem}"
             reader.warn((*entry, "matcher"), what, "escape signs with `\\`")
         event = self.aliases.get(event, event)
-        condition = self.condition(reader, at, fields)
+        condition, never = self.condition(reader, event, at, fields)
         action, unsupported = self.action(reader, event, at, fields, kind)
-        inactive = "its matcher matches nothing" if problem else self.condition_problem(event, condition)
+        inactive = "its matcher matches nothing" if problem else never
         reader.add(
             at,
             reader.match(at, event, tool=tool, pattern=pattern, condition=condition),
@@ -170,13 +171,9 @@ class ShapedReader:
             **self.options(reader, event, at, fields, kind),
         )
 
-    def condition(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> str:
-        """The rule that a tool call must meet besides the matcher; "" for none."""
-        return ""
-
-    def condition_problem(self, event: str, condition: str) -> str:
-        """Why the rule can never be met on this event; "" when it can."""
-        return ""
+    def condition(self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any]) -> tuple[str, str]:
+        """The rule that a tool call must meet besides the matcher, and why it never can ("" when it can)."""
+        return "", ""
 
     def options(
         self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
@@ -223,14 +220,11 @@ class ShapedReader:
         own = f'event: {kind}, type: http, dialect: {self.shape.agent}, url: "{http.url}", allow_local: ["{address}"]'
         return http, f"{why}; if that is meant, add to `hooks:` of hooktray.yaml: - {{{own}}}"
 
-    def default_timeout(self, event: str, kind: str) -> float:
-        return self.file.timeouts.get(event, self.file.timeout)
-
     def timeout(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], event: str, kind: str) -> float:
         key = self.file.timeout_key
         number = reader.number(at, fields, key)
         if number is None:
-            return self.default_timeout(event, kind)
+            return self.file.timeouts.get(event, self.file.timeout)
         seconds = self.file.in_seconds(number)
         if seconds != number and self.file.milliseconds_from and not self.file.writes_milliseconds:
             what = f"{number:g} is read as milliseconds: {seconds:g} s"

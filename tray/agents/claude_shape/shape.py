@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -66,7 +66,10 @@ NEAREST: Mapping[EventKind, tuple[EventKind, ...]] = {
 }
 NO_TOPICS = frozenset({"agent_type", "tool_name"})  # subjects of matchers that are fields of Event already
 FORMS = (EventKind.ELICITATION, EventKind.ELICITATION_RESULT)
-STOPS = (EventKind.TURN_END, EventKind.SUBAGENT_END)
+STOPS = (EventKind.TURN_END, EventKind.SUBAGENT_END)  # context there makes the agent continue
+SUBAGENTS = (EventKind.SUBAGENT_START, EventKind.SUBAGENT_END)
+# Events whose refusal makes the agent continue, so a stop outweighs it.
+CONTINUED = (*STOPS, EventKind.TASK_COMPLETED, EventKind.TEAMMATE_IDLE)
 PERMISSION_KINDS = (EventKind.MODEL_SWITCH_BEFORE, EventKind.TOOL_BEFORE)
 # Events with an answer format of their own: `decision.behavior`, a form's `action`, the path of a worktree.
 SPECIAL_KINDS = (EventKind.PERMISSION_REQUEST, EventKind.WORKTREE_CREATE, *FORMS)
@@ -107,6 +110,11 @@ def as_it_is(tool: str, input: Mapping[str, Any], text: str) -> Any:
     return text
 
 
+def twice(tool: str, input: Mapping[str, Any], text: str) -> Mapping[str, str]:
+    """Returns a tool's output as Gemini CLI and its descendants have it: for the model, and for the user."""
+    return {"llmContent": text, "returnDisplay": text}
+
+
 class ClaudeShape(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One agent's hooks. The defaults are those of the format that these agents took over.
 
@@ -128,6 +136,7 @@ class ClaudeShape(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     rewrite_keys: Mapping[Target, str] = msgspec.field(default_factory=lambda: REWRITE_KEYS)
     rewrite_needs_allow: bool = False  # a new input counts only together with an allow
     takes_notes: bool = True  # an answer may have a `systemMessage`
+    shows_stop_only: bool = False  # of a refusal that also stops it, it shows the reason of the stop
     top_extras: frozenset[str] = frozenset()  # extras that are at the top of an answer
 
     permissions: Mapping[str, Verdict] = msgspec.field(default_factory=lambda: PERMISSIONS)
@@ -146,13 +155,26 @@ class ClaudeShape(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     topic_words: Mapping[EventKind, tuple[str, ...]] = {}  # where they differ
     older_output_keys: tuple[str, ...] = ()  # older keys of a tool's output, as text
     output_from_text: Callable[[str, Mapping[str, Any], str], Any] = as_it_is  # in the form of the agent's own tool
+    ends_with_newline: bool = True  # its payloads and its hooks' input do
     project_variables: tuple[str, ...] = ()  # of the environment of its hooks
     session_variables: tuple[str, ...] = ()
     samples: Mapping[str, Mapping[str, Any]] = {}
     sample_common: Mapping[str, Any] = {}
 
-    def of_kind(self, *kinds: EventKind) -> frozenset[str]:
-        return frozenset(name for name, spec in self.events.items() if spec.kind in kinds)
+    @cached_property
+    def kinds(self) -> Mapping[str, EventKind]:
+        return {name: spec.kind for name, spec in self.events.items()}
+
+    @cached_property
+    def styles(self) -> Mapping[str, RefusalStyle]:
+        """How an answer refuses each event that it can refuse, without those with a format of their own."""
+        return {
+            name: self.refusals.get(
+                name, RefusalStyle.PERMISSION if spec.kind in PERMISSION_KINDS else RefusalStyle.BLOCK
+            )
+            for name, spec in self.events.items()
+            if Capability.DENY in spec.can and spec.kind not in SPECIAL_KINDS
+        }
 
     @cached_property
     def texts(self) -> frozenset[str]:
@@ -166,57 +188,6 @@ class ClaudeShape(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         subjects = {name: spec.subject for name, spec in self.events.items() if spec.subject}
         return {name: key for name, key in subjects.items() if key not in (*NO_TOPICS, self.keys.tool)} | dict(
             self.topics
-        )
-
-    @cached_property
-    def failed_tool_events(self) -> frozenset[str]:
-        return self.of_kind(EventKind.TOOL_FAILED)
-
-    @cached_property
-    def subagent_events(self) -> frozenset[str]:
-        return self.of_kind(EventKind.SUBAGENT_START, EventKind.SUBAGENT_END)
-
-    @cached_property
-    def stop_events(self) -> frozenset[str]:
-        """Events at which the agent stops. Context there makes it continue."""
-        return self.of_kind(*STOPS)
-
-    @cached_property
-    def continue_events(self) -> frozenset[str]:
-        """Events whose refusal makes the agent continue, so a stop outweighs it."""
-        return self.of_kind(*STOPS, EventKind.TASK_COMPLETED, EventKind.TEAMMATE_IDLE)
-
-    @cached_property
-    def request_events(self) -> frozenset[str]:
-        return self.of_kind(EventKind.PERMISSION_REQUEST)
-
-    @cached_property
-    def form_events(self) -> frozenset[str]:
-        return self.of_kind(*FORMS)
-
-    @cached_property
-    def permission_events(self) -> frozenset[str]:
-        return self._refused_by(RefusalStyle.PERMISSION)
-
-    @cached_property
-    def block_events(self) -> frozenset[str]:
-        return self._refused_by(RefusalStyle.BLOCK)
-
-    @cached_property
-    def exit_2_events(self) -> frozenset[str]:
-        return self._refused_by(RefusalStyle.EXIT_2)
-
-    @cached_property
-    def stop_style_events(self) -> frozenset[str]:
-        return self._refused_by(RefusalStyle.STOP)
-
-    def _refused_by(self, style: RefusalStyle) -> frozenset[str]:
-        return frozenset(
-            name
-            for name, spec in self.events.items()
-            if Capability.DENY in spec.can
-            and spec.kind not in SPECIAL_KINDS
-            and self.refusals.get(name, _usual_refusal(spec.kind)) is style
         )
 
     @cached_property
@@ -234,9 +205,9 @@ class ClaudeShape(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return {"worktreePath": (str,)}
         if spec.kind in FORMS:
             return {"action": (str,), "content": (dict,)}
-        if Capability.CONTEXT in spec.can or name in self.stop_events:
+        if Capability.CONTEXT in spec.can or spec.kind in STOPS:
             types["additionalContext"] = (str,)
-        if name in self.permission_events:
+        if self.styles.get(name) is RefusalStyle.PERMISSION:
             types |= PERMIT
         if Capability.REWRITE_INPUT in spec.can:
             types[self.rewrite_keys[Target.INPUT]] = (dict,)
@@ -255,22 +226,23 @@ class ClaudeShape(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def answers(self) -> AnswerWords:
         """The keys of an answer, and the values of those that carry a verdict."""
+        kinds = {*self.kinds.values()}
         decisions = dict.fromkeys(WORDS, Verdict.ABSTAIN) | dict(self.verdict_words)
         rows: tuple[tuple[str, Mapping[Any, Verdict], bool], ...] = (
-            ("action", FORM_ACTIONS, bool(self.form_events)),
-            ("behavior", BEHAVIORS, bool(self.request_events)),
+            ("action", FORM_ACTIONS, not kinds.isdisjoint(FORMS)),
+            ("behavior", BEHAVIORS, EventKind.PERMISSION_REQUEST in kinds),
             ("continue", CONTINUE, not self.stop_ignored.issuperset(self.events)),
             ("decision", decisions | dict.fromkeys(self.refusal_words, Verdict.DENY), True),
-            ("permissionDecision", self.permissions, bool(self.permission_events)),
+            ("permissionDecision", self.permissions, RefusalStyle.PERMISSION in self.styles.values()),
         )
         return AnswerWords(keys=self.known_keys, verdicts={key: words for key, words, is_read in rows if is_read})
 
     @cached_property
     def names_by_kind(self) -> Mapping[EventKind, str]:
         """The event of each kind, or of the nearest kind."""
-        own = {spec.kind: name for name, spec in self.events.items()}
-        nearest = {kind: _first(own, kinds) for kind, kinds in NEAREST.items()}
-        return {kind: name for kind, name in nearest.items() if name} | own
+        own = {kind: name for name, kind in self.kinds.items()}
+        nearest = {kind: [own[one] for one in kinds if one in own] for kind, kinds in NEAREST.items()}
+        return {kind: names[0] for kind, names in nearest.items() if names} | own
 
 
 # Older hooks write these at the top. No agent's schema has them there, so a wrong type makes no answer invalid.
@@ -281,11 +253,3 @@ LEGACY_KEYS = (
     "updatedInput",
     "updatedMCPToolOutput",
 )
-
-
-def _usual_refusal(kind: EventKind) -> RefusalStyle:
-    return RefusalStyle.PERMISSION if kind in PERMISSION_KINDS else RefusalStyle.BLOCK
-
-
-def _first(names: Mapping[EventKind, str], kinds: Iterable[EventKind]) -> str:
-    return next((names[kind] for kind in kinds if kind in names), "")

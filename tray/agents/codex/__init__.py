@@ -4,20 +4,8 @@ from __future__ import annotations
 
 import re
 
-from msgspec.structs import replace
-
 from tray.agents import wire
-from tray.agents.agent import (
-    Agent,
-    HookImporter,
-    HookRules,
-    Marks,
-    NativeTool,
-    Payload,
-    Placeholders,
-    ProtectedFiles,
-    part,
-)
+from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, part, protected
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.codex.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
 
@@ -41,46 +29,36 @@ def _is_sender(payload: Payload) -> bool:
     return wire.path_parts(payload, "transcript_path")[-1].startswith(ROLLOUT)
 
 
-def _importer() -> HookImporter:
-    from tray.agents.claude_shape.hook_import import GroupImport
-    from tray.agents.codex.connector import CONNECTOR
-    from tray.agents.codex.source import READER
-
-    return GroupImport.of(CONNECTOR, READER)
-
-
-AGENT: Agent = replace(
-    claude_shaped(
-        name=NAME,
-        shape=SHAPE,
-        file=SETTINGS,
-        protocol=PROTOCOL,
-        tools={"Edit": NativeTool("apply_patch", patch="command"), "Task": NativeTool("Agent")},
-        marks=Marks(
-            keys=("model", "turn_id"),
-            transcript=ROLLOUT,
-            is_sender=_is_sender,
-            yields=True,
-            is_alike=_is_sender,
-            event_names=CAPITALISED,
-            event=wire.hook_event_name,
-        ),
-        rules=HookRules(
-            word_lists=frozenset(SHAPE.events),
-            text_counts=True,
-            placeholders=Placeholders(plugin="PLUGIN_ROOT", storage="PLUGIN_DATA"),
-        ),
-        programs=frozenset({"codex"}),
-        variables=frozenset({"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"}),
-        without_hooks=re.compile(
-            r"^(?:-c|--config=)?(?:features\.)?hooks\b[^=]*=|^(?:--disable=)?hooks$"  # `--disable hooks`
-        ),
-        protected=(
-            # Its trust in hooks is in config.toml.
-            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/\.codex/(?:[^/]+\.)?config\.toml")),
-            ProtectedFiles(kind="a plugin's hooks", pattern=re.compile(r".*/\.codex/plugins(?:/.*)?/hooks(?:/.*)?")),
-            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/codex/requirements\.toml")),
-        ),
+AGENT = claude_shaped(
+    name=NAME,
+    shape=SHAPE,
+    file=SETTINGS,
+    protocol=PROTOCOL,
+    tools={"Edit": NativeTool("apply_patch", patch="command"), "Task": NativeTool("Agent")},
+    marks=Marks(
+        keys=("model", "turn_id"),
+        transcript=ROLLOUT,
+        is_sender=_is_sender,
+        yields=True,
+        is_alike=_is_sender,
+        event_names=CAPITALISED,
+        event=wire.hook_event_name,
+    ),
+    rules=HookRules(
+        word_lists=frozenset(SHAPE.events),
+        text_counts=True,
+        placeholders=Placeholders(plugin="PLUGIN_ROOT", storage="PLUGIN_DATA"),
+    ),
+    programs=frozenset({"codex"}),
+    variables=frozenset({"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"}),
+    without_hooks=re.compile(
+        r"^(?:-c|--config=)?(?:features\.)?hooks\b[^=]*=|^(?:--disable=)?hooks$"  # `--disable hooks`
+    ),
+    protected=(
+        # Its trust in hooks is in config.toml.
+        protected(SETTING, r".*/\.codex/(?:[^/]+\.)?config\.toml"),
+        protected("a plugin's hooks", r".*/\.codex/plugins(?:/.*)?/hooks(?:/.*)?"),
+        protected(SETTING, r".*/codex/requirements\.toml"),
     ),
     headless=re.compile(r"exec"),
     trusts_each_entry=True,
@@ -89,7 +67,7 @@ AGENT: Agent = replace(
     also_does={"apply_patch": ("Write",)},
     protected_in_home=(
         *SETTINGS.protected_in_home(NAME),
-        ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:[^/]+\.)?config\.toml")),
+        protected(SETTING, r"/+(?:[^/]+\.)?config\.toml"),
     ),
     guarded_members={"*config.toml": GUARDED},
     settings_files=(".codex/hooks.json", ".codex/config.toml", ".codex/plugins/one/hooks/hooks.json"),
@@ -97,5 +75,4 @@ AGENT: Agent = replace(
     runs_own=part("tray.agents.codex.connector:runs_own"),
     connector=part("tray.agents.codex.connector:CONNECTOR"),
     reader=part("tray.agents.codex.source:READER"),
-    importer=_importer,
 )

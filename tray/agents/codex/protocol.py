@@ -92,6 +92,7 @@ SHAPE = ClaudeShape(
         EventKind.SESSION_END: ("other",),
         EventKind.SESSION_START: ("startup", "resume", "clear", "compact", "fork"),
     },
+    ends_with_newline=False,
     samples=SAMPLES,
     sample_common={
         "session_id": SESSION,
@@ -114,8 +115,6 @@ SETTINGS = SettingsFile(
 
 class CodexProtocol(ShapedProtocol, frozen=True):
     """Codex rejects such an answer as a whole, so the hook gave none."""
-
-    newline = False
 
     def read(self, event: Event, result: Result) -> HookOutput:
         output = super().read(event, result)

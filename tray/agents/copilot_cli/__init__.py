@@ -5,18 +5,7 @@ from __future__ import annotations
 import re
 
 from tray.agents import wire
-from tray.agents.agent import (
-    ENVELOPE,
-    Agent,
-    HookRules,
-    Marks,
-    NativeTool,
-    Payload,
-    Placeholders,
-    ProtectedFiles,
-    options_of,
-    part,
-)
+from tray.agents.agent import ENVELOPE, Agent, HookRules, Marks, NativeTool, Payload, Placeholders, part, protected
 from tray.agents.copilot_cli import hook_format, protocol
 from tray.agents.copilot_cli.events import AGENT as ID
 from tray.agents.copilot_cli.events import EVENTS, UNCONNECTED_EVENTS
@@ -93,28 +82,18 @@ AGENT = Agent(
     ),
     programs=frozenset({"copilot"}),
     variables=frozenset({"COPILOT_AGENT_SESSION_ID"}),
-    starters=frozenset({"copilot"}),
     headless=re.compile(r"-p|--prompt(=.*)?"),
     without_hooks=re.compile(r"disableAllHooks"),
     envelope=ENVELOPE | {"sessionId", "transcriptPath"},
     home_variable="COPILOT_HOME",
     protected=(
-        ProtectedFiles(
-            kind=HOOK, pattern=re.compile(r".*/\.copilot(?:/hooks(?:/.*)?)?|.*/\.github/hooks(?:/.*\.json)?")
-        ),
-        ProtectedFiles(
-            kind=SETTING,
-            pattern=re.compile(
-                r".*/\.copilot/(?:settings|config)\.json|.*/\.github/copilot/settings(?:\.local)?\.json"
-            ),
-        ),
-        ProtectedFiles(
-            kind=SETTING, pattern=re.compile(r"(?:/etc/github-copilot|.*/github/copilot)/policy\.d(?:/.*)?")
-        ),
+        protected(HOOK, r".*/\.copilot(?:/hooks(?:/.*)?)?|.*/\.github/hooks(?:/.*\.json)?"),
+        protected(SETTING, r".*/\.copilot/(?:settings|config)\.json|.*/\.github/copilot/settings(?:\.local)?\.json"),
+        protected(SETTING, r"(?:/etc/github-copilot|.*/github/copilot)/policy\.d(?:/.*)?"),
     ),
     protected_in_home=(
-        ProtectedFiles(kind=HOOK, pattern=re.compile(r"/+hooks(?:/.*)?")),
-        ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:settings|config)\.json")),
+        protected(HOOK, r"/+hooks(?:/.*)?"),
+        protected(SETTING, r"/+(?:settings|config)\.json"),
     ),
     guarded_members={"*/.github/hooks/*.json": re.compile("hook", re.IGNORECASE)},
     settings_files=(".copilot/hooks/guard.json", ".copilot/settings.json", ".github/hooks/guard.json"),
@@ -124,5 +103,5 @@ AGENT = Agent(
     connector=part("tray.agents.copilot_cli.connector:CONNECTOR"),
     reader=part("tray.agents.copilot_cli.source:READER"),
     importer=part("tray.agents.copilot_cli.hook_import"),
-    connect_options=options_of("tray.agents.copilot_cli.connector:CONNECTOR"),
+    connect_options=part("tray.agents.copilot_cli.connector:CONNECTOR.connect_options"),
 )

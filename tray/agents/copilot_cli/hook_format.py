@@ -5,26 +5,18 @@ A hook finds the keys of the form that it was registered for: its input has thos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
 from tray.agents import lenient, outputs, tools, wire
 from tray.agents.agent import AnswerWords
-from tray.agents.copilot_cli.events import AGENT, EVENTS, TRANSFORMED
+from tray.agents.claude_shape import hook_input
+from tray.agents.claude_shape.shape import BEHAVIORS, PERMISSIONS
+from tray.agents.copilot_cli.events import AGENT, BLOCKED, EVENTS, REWRITES, SHAPE
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
-from tray.model.event import Event, EventKind
+from tray.model.event import Capability, Event, EventKind
 
-OWN_NAMES: Mapping[EventKind, str] = {spec.kind: name for name, spec in EVENTS.items()}
-# Other agents' events under the name whose answers have the nearest meaning; the rest have their canonical name.
-NAMES_BY_KIND: Mapping[EventKind, str] = {
-    **OWN_NAMES,
-    EventKind.COMPLETION_CLAIM: "Stop",
-    EventKind.CONVERSATION_NEW: "UserPromptSubmit",
-    EventKind.PROMPT_EXPANSION: "UserPromptSubmit",
-    EventKind.SLASH_COMMAND: "UserPromptSubmit",
-    EventKind.TOOL_RESULT: "PostToolUse",
-}
 REFUSED_BY_EXIT_2 = ("PermissionRequest", "PreToolUse")
 SOURCES = ("new", "resume", "startup")
 REASONS = ("complete", "abort", "error", "timeout", "user_exit")
@@ -42,8 +34,6 @@ OTHER_KEYS: Mapping[str, str] = {
     "stop_reason": "stopReason",
     "transcript_path": "transcriptPath",
 }
-VERDICTS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
-BEHAVIORS = {"allow": Verdict.ALLOW, "deny": Verdict.DENY}
 KNOWN_KEYS = frozenset(
     {
         *("additionalContext", "behavior", "decision", "hookSpecificOutput", "interrupt", "message", "modifiedArgs"),
@@ -53,19 +43,19 @@ KNOWN_KEYS = frozenset(
 )
 ANSWERS = AnswerWords(
     keys=KNOWN_KEYS,
-    verdicts={"behavior": BEHAVIORS, "decision": {"block": Verdict.DENY}, "permissionDecision": VERDICTS},
+    verdicts={"behavior": BEHAVIORS, "decision": {"block": Verdict.DENY}, "permissionDecision": PERMISSIONS},
 )
 IGNORED = "The hook's output {}; ignored."
 
 
 def hook_event_name(event: Event) -> str:
     """The event's name for a hook of this format."""
-    return event.name if event.agent == AGENT else NAMES_BY_KIND.get(event.kind, event.kind.value)
+    return hook_input.event_name(SHAPE, event)
 
 
 def stdin(event: Event) -> bytes:
     if event.agent == AGENT:
-        return _with_other_form(event)
+        return hook_input.with_fields(event, _other_form(event, event.payload))
     fields: dict[str, Any] = {
         "hook_event_name": hook_event_name(event),
         "session_id": event.session,
@@ -73,15 +63,6 @@ def stdin(event: Event) -> bytes:
     }
     fields |= _extras(event)
     return wire.dumps(fields | _other_form(event, fields))
-
-
-def _with_other_form(event: Event) -> bytes:
-    """The agent's own bytes, and behind them the keys of the form that it was not asked for."""
-    added = {key: value for key, value in _other_form(event, event.payload).items() if key not in event.payload}
-    end = event.body.rstrip()
-    if not added or not end.endswith(b"}") or not event.payload:
-        return event.body
-    return end[:-1] + b"," + wire.dumps(added)[1:]
 
 
 def _other_form(event: Event, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,7 +135,7 @@ def read(event: Event, result: Result) -> HookOutput:
     if result.code != 0:
         return HookOutput(problem=f"exit {result.code}")
     output = _without_progress(lenient.text(result.stdout))
-    if not output or name not in READERS:
+    if not output or name not in EVENTS or EVENTS[name].observe_only:
         return HookOutput()
     try:
         answer = lenient.mapping(output, KNOWN_KEYS)
@@ -162,7 +143,7 @@ def read(event: Event, result: Result) -> HookOutput:
         return HookOutput(problem=f"output is {error}")
     except ValueError as error:
         return HookOutput(warning=IGNORED.format(f"is {error}"))
-    return READERS[name](event, answer)
+    return _output(event, name, answer)
 
 
 def _without_progress(output: str) -> str:
@@ -183,7 +164,8 @@ def _pre_tool_use(event: Event, answer: Mapping[str, Any]) -> HookOutput:
     """The fields are at the top, or those of Claude Code's format inside hookSpecificOutput."""
     inner = wire.nested(answer, "hookSpecificOutput")
     words = [
-        (VERDICTS.get(wire.text(fields, "permissionDecision"), Verdict.ABSTAIN), fields) for fields in (answer, inner)
+        (PERMISSIONS.get(wire.text(fields, "permissionDecision"), Verdict.ABSTAIN), fields)
+        for fields in (answer, inner)
     ]
     verdict, fields = max(words, key=itemgetter(0))
     given = answer.get("modifiedArgs", inner.get("updatedInput"))
@@ -199,65 +181,30 @@ def _pre_tool_use(event: Event, answer: Mapping[str, Any]) -> HookOutput:
     )
 
 
-def _permission_request(event: Event, answer: Mapping[str, Any]) -> HookOutput:
-    verdict = BEHAVIORS.get(wire.text(answer, "behavior"), Verdict.ABSTAIN)
-    if verdict is not Verdict.DENY:
-        return HookOutput(verdict=verdict)
-    message = wire.text(answer, "message")
-    return HookOutput(verdict=verdict, reason=message, stop=message if answer.get("interrupt") is True else None)
-
-
-def _post_tool_use(event: Event, answer: Mapping[str, Any]) -> HookOutput:
-    text = wire.nested(answer, "modifiedResult").get("textResultForLlm")
-    rewrite = None
-    if event.tool is not None and isinstance(text, str):
-        value = outputs.with_text(event.tool.output, text)
-        rewrite = Rewrite(target=Target.OUTPUT, value=text if value is None else value)
-    return _blocked(answer, rewrite)
-
-
-def _prompt(event: Event, answer: Mapping[str, Any]) -> HookOutput:
-    return _blocked(answer, _text_rewrite(answer, "modifiedPrompt", Target.PROMPT))
-
-
-def _transformed(event: Event, answer: Mapping[str, Any]) -> HookOutput:
-    return HookOutput(rewrite=_text_rewrite(answer, "modifiedTransformedPrompt", Target.PROMPT))
-
-
-def _end(event: Event, answer: Mapping[str, Any]) -> HookOutput:
-    response = _text_rewrite(answer, "modifiedResponse", Target.MESSAGE)
-    return _blocked(answer, response if hook_event_name(event) == "SubagentStop" else None, context=False)
-
-
-def _inform(event: Event, answer: Mapping[str, Any]) -> HookOutput:
-    return HookOutput(context=wire.text(answer, "additionalContext"))
-
-
-def _blocked(answer: Mapping[str, Any], rewrite: Rewrite | None, *, context: bool = True) -> HookOutput:
-    denied = answer.get("decision") == "block"
+def _output(event: Event, name: str, answer: Mapping[str, Any]) -> HookOutput:
+    if name == "PreToolUse":
+        return _pre_tool_use(event, answer)
+    if name == "PermissionRequest":
+        verdict = BEHAVIORS.get(wire.text(answer, "behavior"), Verdict.ABSTAIN)
+        message = wire.text(answer, "message") if verdict is Verdict.DENY else ""
+        is_halted = verdict is Verdict.DENY and answer.get("interrupt") is True
+        return HookOutput(verdict=verdict, reason=message, stop=message if is_halted else None)
+    denied = name in BLOCKED and answer.get("decision") == "block"
     return HookOutput(
         verdict=Verdict.DENY if denied else Verdict.ABSTAIN,
         reason=wire.text(answer, "reason") if denied else "",
-        rewrite=rewrite,
-        context=wire.text(answer, "additionalContext") if context else "",
+        rewrite=_rewrite(event, name, answer),
+        context=wire.text(answer, "additionalContext") if Capability.CONTEXT in EVENTS[name].can else "",
     )
 
 
-def _text_rewrite(answer: Mapping[str, Any], key: str, target: Target) -> Rewrite | None:
-    text = wire.text(answer, key)
+def _rewrite(event: Event, name: str, answer: Mapping[str, Any]) -> Rewrite | None:
+    if name == "PostToolUse":
+        output = wire.nested(answer, "modifiedResult").get("textResultForLlm")
+        if event.tool is None or not isinstance(output, str):
+            return None
+        value = outputs.with_text(event.tool.output, output)
+        return Rewrite(target=Target.OUTPUT, value=output if value is None else value)
+    target, key = REWRITES.get(name, (Target.PROMPT, ""))
+    text = wire.text(answer, key) if key else ""
     return Rewrite(target=target, value=text) if text else None
-
-
-READERS: Mapping[str, Callable[[Event, Mapping[str, Any]], HookOutput]] = {
-    "Notification": _inform,
-    "PermissionRequest": _permission_request,
-    "PostToolUse": _post_tool_use,
-    "PostToolUseFailure": _inform,
-    "PreToolUse": _pre_tool_use,
-    "SessionStart": _inform,
-    "Stop": _end,
-    "SubagentStart": _inform,
-    "SubagentStop": _end,
-    "UserPromptSubmit": _prompt,
-    TRANSFORMED: _transformed,
-}

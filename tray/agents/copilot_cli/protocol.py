@@ -19,22 +19,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.agents import outputs, wire
-from tray.agents.copilot_cli import samples
-from tray.agents.copilot_cli.events import AGENT, EVENTS, NAMES, TRANSFORMED
+from tray.agents.claude_shape import hook_input
+from tray.agents.copilot_cli.events import BLOCKED, EVENTS, NAMES, REWRITES, SHAPE, TRANSFORMED
 from tray.agents.copilot_cli.hook_format import hook_event_name as hook_event_name
 from tray.agents.copilot_cli.hook_format import read as read
 from tray.agents.copilot_cli.hook_format import stdin as stdin
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Target, Verdict
 from tray.model.event import Event, RelayRequest, Tool
 
-PERMISSIONS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "deny"}
-BLOCKED = frozenset({"PostToolUse", "Stop", "SubagentStop", "UserPromptSubmit"})  # by {"decision": "block"}
-REWRITES = {
-    ("PreToolUse", Target.INPUT): "modifiedArgs",
-    ("SubagentStop", Target.MESSAGE): "modifiedResponse",
-    ("UserPromptSubmit", Target.PROMPT): "modifiedPrompt",
-    (TRANSFORMED, Target.PROMPT): "modifiedTransformedPrompt",
-}
+PROMPT_KEYS = ("prompt", "initial_prompt", "initialPrompt", "custom_instructions", "customInstructions")
 LOCAL_KEY = "hookEventName"  # only VS Code's Local harness sends it
 EVENTS_BY_KEY = (  # for a payload without a name: the first key in it decides
     ("toolResult", "PostToolUse"),
@@ -51,6 +44,50 @@ EVENTS_BY_KEY = (  # for a payload without a name: the first key in it decides
     ("reason", "SessionEnd"),
 )
 
+SESSION = "00e79b32-68c4-4096-904e-65ac961c0a63"
+CWD = "/home/dev/project"
+TRANSCRIPT = f"/home/dev/.copilot/session-state/{SESSION}/events.jsonl"
+SNAKE = {"session_id": SESSION, "timestamp": "2026-11-20T21:43:43.757Z", "cwd": CWD}
+CAMEL = {"sessionId": SESSION, "timestamp": 1795211022964, "cwd": CWD}
+CALL = {"tool_name": "Bash", "tool_input": {"command": "ls -la", "description": "List the files"}}
+STOPPED = {"transcript_path": TRANSCRIPT, "stop_reason": "end_turn", "stop_hook_active": False}
+SUBAGENT = {"agent_id": "fe1cc22b-6cf1-4cd0-a47d-e3c165df5f5e", "agent_type": "general-purpose"}
+FAILURE = {"message": "The service is busy.", "name": "Error"}
+SAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "ErrorOccurred": {"error": FAILURE, "error_context": "model_call", "recoverable": False},
+    "Notification": {
+        "message": "Copilot needs your permission",
+        "title": "Permission",
+        "notification_type": "permission_prompt",
+    },
+    "PostToolUse": CALL | {"tool_result": {"result_type": "success", "text_result_for_llm": "README.md"}},
+    "PostToolUseFailure": CALL | {"error": "Exit code 3"},
+    "PreCompact": {"transcript_path": TRANSCRIPT, "trigger": "auto", "custom_instructions": ""},
+    "PreToolUse": CALL,
+    "SessionEnd": {"reason": "complete"},
+    "SessionStart": {"source": "new", "initial_prompt": "Fix the parser."},
+    "Stop": STOPPED,
+    "SubagentStop": SUBAGENT
+    | {"agent_name": "general-purpose", "last_assistant_message": "All tests pass."}
+    | STOPPED,
+    "UserPromptSubmit": {"prompt": "Fix the parser."},
+}
+OTHER_FORM: Mapping[str, Mapping[str, Any]] = {  # events with one form of payload, whatever the name
+    "PermissionRequest": {
+        "hookName": "permissionRequest",
+        **CAMEL,
+        "toolName": "bash",
+        "toolInput": {"command": "ls -la"},
+        "permissionSuggestions": [],
+    },
+    "SubagentStart": {**CAMEL, "transcriptPath": TRANSCRIPT, "agentName": "general-purpose", **SUBAGENT},
+    "userPromptTransformed": {
+        **CAMEL,
+        "prompt": "Fix the parser.",
+        "transformedPrompt": "<current_datetime>2026-11-20T21:43:42.713+00:00</current_datetime>\n\nFix the parser.",
+    },
+}
+
 
 def event_name(payload: Mapping[str, Any]) -> str:
     keys = ("hook_event_name", LOCAL_KEY, "hookName")
@@ -58,10 +95,6 @@ def event_name(payload: Mapping[str, Any]) -> str:
     if name or not (wire.text(payload, "sessionId") and "timestamp" in payload):
         return NAMES.get(name, name)
     return next((event for key, event in EVENTS_BY_KEY if key in payload), "")
-
-
-def session(request: RelayRequest, payload: Mapping[str, Any]) -> str:
-    return wire.text(payload, "session_id", "sessionId")
 
 
 def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
@@ -110,7 +143,7 @@ def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event
         **wire.request_fields(request, payload),
         name=name,
         kind=wire.spec(EVENTS, name).kind,
-        session=session(request, payload),
+        session=wire.text(payload, "session_id", "sessionId"),
         cwd=wire.text(payload, "cwd") or request.cwd,
         project_folder=request.environment.get("COPILOT_PROJECT_DIR", ""),
         hook_folder=request.environment.get("COPILOT_PROJECT_DIR", ""),
@@ -118,18 +151,11 @@ def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event
         or wire.text(payload, "error_context", "errorContext"),
         title=wire.text(payload, "title", "agent_display_name", "agentDisplayName"),
         tool=tool(name, payload),
-        prompt=_prompt(name, payload),
+        prompt=wire.text(payload, *(("transformedPrompt",) if name == TRANSFORMED else PROMPT_KEYS)),
         message=wire.text(payload, "last_assistant_message", "response", "message") or wire.text(failure, "message"),
         subagent=wire.text(payload, "agent_type", "agent_name", "agentName"),
         repeated=payload.get("stop_hook_active") is True,
     )
-
-
-def _prompt(name: str, payload: Mapping[str, Any]) -> str:
-    if name == TRANSFORMED:
-        return wire.text(payload, "transformedPrompt")
-    keys = ("prompt", "initial_prompt", "initialPrompt", "custom_instructions", "customInstructions")
-    return wire.text(payload, *keys)
 
 
 def neutral(name: str, body: bytes) -> Answer:
@@ -164,11 +190,10 @@ def _fields(event: Event, decision: Decision) -> dict[str, Any]:
 
 
 def _permission(decision: Decision) -> dict[str, Any]:
-    if decision.verdict not in PERMISSIONS:
+    if decision.verdict is Verdict.ABSTAIN:
         return {}
     reason = decision.reason or (wire.DEFAULT_REASON if decision.verdict is Verdict.DENY else "")
-    word = PERMISSIONS[decision.verdict]
-    return {"permissionDecision": word} | wire.non_empty(permissionDecisionReason=reason)
+    return {"permissionDecision": decision.verdict.word} | wire.non_empty(permissionDecisionReason=reason)
 
 
 def _permission_request(decision: Decision) -> dict[str, Any]:
@@ -194,8 +219,8 @@ def _rewritten(event: Event, decision: Decision) -> dict[str, Any]:
         result = wire.nested(event.payload, "tool_result") or wire.nested(event.payload, "toolResult")
         kind = wire.text(result, "result_type", "resultType") or "success"
         return {"modifiedResult": {"resultType": kind, "textResultForLlm": outputs.as_text(rewrite.value)}}
-    key = REWRITES.get((event.name, rewrite.target))
-    return {key: rewrite.value} if key else {}
+    target, key = REWRITES.get(event.name, (None, ""))
+    return {key: rewrite.value} if rewrite.target is target else {}
 
 
 def _local(event: Event, decision: Decision) -> dict[str, Any]:
@@ -215,11 +240,11 @@ def _local(event: Event, decision: Decision) -> dict[str, Any]:
 
 def environment(event: Event) -> Mapping[str, str]:
     """The folder of the project, under both of the names that the agent gives it."""
-    own = event.environment if event.agent == AGENT else {}
-    names = ("CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR")
-    return wire.variables(**{name: own.get(name, "") or event.project_folder or event.cwd for name in names})
+    return hook_input.environment(SHAPE, event)
 
 
 def sample(name: str) -> bytes:
     """A synthetic payload. Raises KeyError for an event without one."""
-    return samples.sample(name)
+    if name in OTHER_FORM:
+        return wire.dumps(OTHER_FORM[name])
+    return wire.dumps({"hook_event_name": name, **SNAKE, **SAMPLES[name]})

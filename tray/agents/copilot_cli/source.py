@@ -16,8 +16,7 @@ from typing import Any
 
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.settings_hooks import ANY_TOOL, ShapedReader, program_of
-from tray.agents.claude_shape.shape import ClaudeShape
-from tray.agents.copilot_cli.events import AGENT, EVENTS, NAMES
+from tray.agents.copilot_cli.events import AGENT, NAMES, SHAPE
 from tray.errors import ConfigError
 from tray.model.hook import Action, Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, joined, unreadable_source
@@ -44,7 +43,7 @@ class CopilotReader(ShapedReader):
     entry_hint = handler_hint = 'write [{"type": "command", "bash": "./guard.sh"}]'
 
     def __init__(self) -> None:
-        super().__init__(ClaudeShape(agent=AGENT, events=EVENTS), FILE, "Copilot CLI")
+        super().__init__(SHAPE, FILE, "Copilot CLI")
         self.EXPECTED = "name a file of hooks or a folder of them, such as ~/.copilot/hooks"
 
     def read(self, path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:

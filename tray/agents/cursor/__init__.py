@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from tray.agents import wire
-from tray.agents.agent import (
-    ENVELOPE,
-    Agent,
-    HookRules,
-    Marks,
-    NativeTool,
-    Payload,
-    Placeholders,
-    ProtectedFiles,
-    part,
-)
+from tray.agents.agent import ENVELOPE, Agent, HookRules, Marks, NativeTool, Payload, Placeholders, part, protected
 from tray.agents.claude_shape import UNCAPITALISED
 from tray.agents.cursor import hook_format, protocol
 from tray.agents.cursor.events import EVENTS, EXTRA_CAN, ID, NAME, SHELL, UNCONNECTED_EVENTS
@@ -60,14 +48,11 @@ AGENT = Agent(
     ),
     programs=frozenset({"cursor-agent"}),
     variables=frozenset({"CURSOR_AGENT"}),
-    starters=frozenset({"cursor-agent"}),
     off_variables=frozenset({"CURSOR_CONFIG_DIR"}),
     envelope=ENVELOPE | {"cursor_version", "generation_id", "model", "workspace_roots"},
     protected=(
-        ProtectedFiles(kind=HOOK, pattern=re.compile(r".*/\.cursor(?:/hooks\.json|/hooks(?:/.*)?)?")),
-        ProtectedFiles(
-            kind=HOOK, pattern=re.compile(r"(?:/etc|.*/application support|.*/programdata)/cursor/hooks\.json")
-        ),
+        protected(HOOK, r".*/\.cursor(?:/hooks\.json|/hooks(?:/.*)?)?"),
+        protected(HOOK, r"(?:/etc|.*/application support|.*/programdata)/cursor/hooks\.json"),
     ),
     settings_files=(".cursor/hooks.json", ".cursor/hooks/guard.sh"),
     path_words=("cursor", "hooks"),

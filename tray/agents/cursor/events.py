@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tray.agents.agent import timed
 from tray.model.event import Capability, EventKind, EventSpec
 
 ID = "cursor"
@@ -12,50 +13,39 @@ TIMEOUT = 60.0  # seconds; Cursor's own default, and the only number that is kno
 # An allow is not listed: it is the neutral answer, because newer versions refuse when a permission hook is silent.
 CAN_ASK = Capability.ASK | Capability.DENY
 
-EVENTS: Mapping[str, EventSpec] = {
-    "afterAgentResponse": EventSpec(kind=EventKind.MODEL_AFTER, timeout=TIMEOUT),
-    "afterAgentThought": EventSpec(kind=EventKind.MESSAGE_DISPLAY, timeout=TIMEOUT),
-    "afterFileEdit": EventSpec(kind=EventKind.TOOL_AFTER, timeout=TIMEOUT),
-    "afterMCPExecution": EventSpec(kind=EventKind.TOOL_AFTER, timeout=TIMEOUT, subject="tool_name"),
-    "afterShellExecution": EventSpec(kind=EventKind.TOOL_AFTER, timeout=TIMEOUT, subject="command"),
-    "afterTabFileEdit": EventSpec(kind=EventKind.FILE_CHANGED, timeout=TIMEOUT),
-    "beforeMCPExecution": EventSpec(kind=EventKind.TOOL_BEFORE, can=CAN_ASK, timeout=TIMEOUT, subject="tool_name"),
-    "beforeReadFile": EventSpec(kind=EventKind.TOOL_BEFORE, can=Capability.DENY, timeout=TIMEOUT),
-    "beforeShellExecution": EventSpec(kind=EventKind.TOOL_BEFORE, can=CAN_ASK, timeout=TIMEOUT, subject="command"),
-    "beforeSubmitPrompt": EventSpec(kind=EventKind.PROMPT, can=Capability.DENY | Capability.CONTEXT, timeout=TIMEOUT),
-    "beforeTabFileRead": EventSpec(kind=EventKind.TOOL_BEFORE, can=Capability.DENY, timeout=TIMEOUT),
+SPECS: Mapping[str, EventSpec] = {
+    "afterAgentResponse": EventSpec(kind=EventKind.MODEL_AFTER),
+    "afterAgentThought": EventSpec(kind=EventKind.MESSAGE_DISPLAY),
+    "afterFileEdit": EventSpec(kind=EventKind.TOOL_AFTER),
+    "afterMCPExecution": EventSpec(kind=EventKind.TOOL_AFTER, subject="tool_name"),
+    "afterShellExecution": EventSpec(kind=EventKind.TOOL_AFTER, subject="command"),
+    "afterTabFileEdit": EventSpec(kind=EventKind.FILE_CHANGED),
+    "beforeMCPExecution": EventSpec(kind=EventKind.TOOL_BEFORE, can=CAN_ASK, subject="tool_name"),
+    "beforeReadFile": EventSpec(kind=EventKind.TOOL_BEFORE, can=Capability.DENY),
+    "beforeShellExecution": EventSpec(kind=EventKind.TOOL_BEFORE, can=CAN_ASK, subject="command"),
+    "beforeSubmitPrompt": EventSpec(kind=EventKind.PROMPT, can=Capability.DENY | Capability.CONTEXT),
+    "beforeTabFileRead": EventSpec(kind=EventKind.TOOL_BEFORE, can=Capability.DENY),
     "postToolUse": EventSpec(
         kind=EventKind.TOOL_AFTER,
         can=Capability.REWRITE_OUTPUT | Capability.CONTEXT,
-        timeout=TIMEOUT,
         subject="tool_name",
         after_the_fact=True,
     ),
     "postToolUseFailure": EventSpec(
-        kind=EventKind.TOOL_FAILED,
-        can=Capability.CONTEXT,
-        timeout=TIMEOUT,
-        subject="tool_name",
-        after_the_fact=True,
+        kind=EventKind.TOOL_FAILED, can=Capability.CONTEXT, subject="tool_name", after_the_fact=True
     ),
-    "preCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, can=Capability.NOTE, timeout=TIMEOUT, subject="trigger"),
+    "preCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, can=Capability.NOTE, subject="trigger"),
     # It accepts an `ask` here and does not heed it.
     "preToolUse": EventSpec(
-        kind=EventKind.TOOL_BEFORE,
-        can=Capability.DENY | Capability.REWRITE_INPUT,
-        timeout=TIMEOUT,
-        subject="tool_name",
+        kind=EventKind.TOOL_BEFORE, can=Capability.DENY | Capability.REWRITE_INPUT, subject="tool_name"
     ),
-    "sessionEnd": EventSpec(kind=EventKind.SESSION_END, timeout=TIMEOUT, subject="reason"),
-    "sessionStart": EventSpec(kind=EventKind.SESSION_START, can=Capability.CONTEXT, timeout=TIMEOUT),
-    "stop": EventSpec(kind=EventKind.TURN_END, can=Capability.DENY, timeout=TIMEOUT),
-    "subagentStart": EventSpec(
-        kind=EventKind.SUBAGENT_START, can=Capability.DENY, timeout=TIMEOUT, subject="subagent_type"
-    ),
-    "subagentStop": EventSpec(
-        kind=EventKind.SUBAGENT_END, can=Capability.DENY, timeout=TIMEOUT, subject="subagent_type"
-    ),
+    "sessionEnd": EventSpec(kind=EventKind.SESSION_END, subject="reason"),
+    "sessionStart": EventSpec(kind=EventKind.SESSION_START, can=Capability.CONTEXT),
+    "stop": EventSpec(kind=EventKind.TURN_END, can=Capability.DENY),
+    "subagentStart": EventSpec(kind=EventKind.SUBAGENT_START, can=Capability.DENY, subject="subagent_type"),
+    "subagentStop": EventSpec(kind=EventKind.SUBAGENT_END, can=Capability.DENY, subject="subagent_type"),
 }
+EVENTS = timed(SPECS, TIMEOUT)
 # By {"permission": "deny"}. Newer versions also refuse if a hook of these prints nothing.
 PERMISSION_EVENTS = frozenset(
     {

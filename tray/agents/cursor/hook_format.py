@@ -10,6 +10,7 @@ from typing import Any
 
 from tray.agents import lenient, outputs, tools, wire
 from tray.agents.agent import AnswerWords
+from tray.agents.claude_shape.hook_input import with_fields
 from tray.agents.cursor.events import EVENTS, ID, PERMISSION_EVENTS, SHELL, UNCONNECTED_EVENTS
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, Tool
@@ -58,7 +59,7 @@ def hook_event_name(event: Event) -> str:
 
 def stdin(event: Event) -> bytes:
     if event.agent == ID:
-        return _with_other_forms(event)
+        return with_fields(event, _call(event))
     fields: dict[str, Any] = {
         "conversation_id": event.session,
         "generation_id": event.id,
@@ -71,15 +72,6 @@ def stdin(event: Event) -> bytes:
         "hook_event_name": hook_event_name(event),
     }
     return wire.dumps(fields | _extras(event) | _call(event))
-
-
-def _with_other_forms(event: Event) -> bytes:
-    """Cursor's own bytes, and behind them the keys of the forms that it did not send."""
-    added = {key: value for key, value in _call(event).items() if key not in event.payload}
-    end = event.body.rstrip()
-    if not added or not end.endswith(b"}") or not event.payload:
-        return event.body
-    return end[:-1] + b"," + wire.dumps(added)[1:]
 
 
 def _call(event: Event) -> dict[str, Any]:
@@ -149,18 +141,15 @@ def _answer(event: Event, name: str, answer: Mapping[str, Any]) -> HookOutput:
         verdict = VERDICTS.get(wire.text(answer, "permission"), Verdict.ABSTAIN)
         reason = wire.text(answer, *AGENT_MESSAGE, *USER_MESSAGE) if verdict is not Verdict.ABSTAIN else ""
     note = wire.text(answer, *USER_MESSAGE) if name == "preCompact" else ""
+    inner = wire.nested(answer, "hookSpecificOutput")
+    context = wire.text(answer, "additional_context", "additionalContext") or wire.text(inner, "additionalContext")
     return HookOutput(
         verdict=verdict,
         reason=reason,
         rewrite=_rewrite(event, name, answer),
-        context=_context(answer) if name in INFORMED else "",
+        context=context if name in INFORMED else "",
         notes=(note,) if note else (),
     )
-
-
-def _context(answer: Mapping[str, Any]) -> str:
-    inner = wire.nested(answer, "hookSpecificOutput")
-    return wire.text(answer, "additional_context", "additionalContext") or wire.text(inner, "additionalContext")
 
 
 def _refusal(name: str, answer: Mapping[str, Any]) -> tuple[Verdict, str]:

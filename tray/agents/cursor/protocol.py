@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.agents import wire
-from tray.agents.cursor import samples
 from tray.agents.cursor.events import CLAUDE_NAMES, EVENTS, ID, MCP, PERMISSION_EVENTS, SHELL
 from tray.agents.cursor.hook_format import hook_event_name as hook_event_name
 from tray.agents.cursor.hook_format import read as read
@@ -22,7 +21,6 @@ from tray.agents.cursor.hook_format import stdin as stdin
 from tray.model.decision import Answer, Decision, Target, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
 
-PERMISSIONS = {Verdict.ASK: "ask", Verdict.DENY: "deny"}
 ALLOW = {"permission": "allow"}
 SHELL_EVENTS = frozenset({"afterShellExecution", "beforeShellExecution"})
 MCP_EVENTS = frozenset({"afterMCPExecution", "beforeMCPExecution"})
@@ -32,14 +30,51 @@ CONTEXT_KEYS = {"postToolUseFailure": "additionalContext"}  # elsewhere `additio
 FOLLOWED_UP = frozenset({"stop", "subagentStop"})
 STATUS_KINDS = {"aborted": EventKind.TURN_INTERRUPTED, "error": EventKind.TURN_FAILED}  # of `stop`
 
+SESSION = "668320d2-2fd8-4888-b33c-2a466fec86e7"
+CWD = "/home/dev/project"
+FILE = f"{CWD}/a.ts"
+COMMON = {
+    "conversation_id": SESSION,
+    "generation_id": "490b90b7-a2ce-4c2c-bb76-cb77b125df2f",
+    "model": "claude-4.5-sonnet",
+    "cursor_version": "3.19.10",
+    "workspace_roots": [CWD],
+    "user_email": None,
+    "transcript_path": None,
+}
+CALL = {"tool_name": "Shell", "tool_input": {"command": "ls -la"}, "tool_use_id": "abc123", "cwd": CWD}
+COMMAND = {"command": "ls -la", "cwd": CWD, "sandbox": False}
+MCP_CALL = {"tool_name": "create_issue", "tool_input": '{"title":"x"}'}
+SUBAGENT = {"subagent_id": "s1", "subagent_type": "generalPurpose", "task": "Find the tests."}
+SAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "afterAgentResponse": {"text": "All tests pass."},
+    "afterAgentThought": {"text": "The parser is next."},
+    "afterFileEdit": {"file_path": FILE, "edits": [{"old_string": "a", "new_string": "b"}]},
+    "afterMCPExecution": MCP_CALL | {"result_json": "{}", "duration": 100},
+    "afterShellExecution": COMMAND | {"output": "README.md\n", "duration": 12},
+    "afterTabFileEdit": {"file_path": FILE, "edits": [{"old_string": "a", "new_string": "b"}]},
+    "beforeMCPExecution": MCP_CALL | {"command": "npx -y some-mcp"},
+    "beforeReadFile": {"file_path": FILE, "content": "a", "attachments": []},
+    "beforeShellExecution": COMMAND,
+    "beforeSubmitPrompt": {"prompt": "Fix the parser.", "attachments": [], "composer_mode": "agent"},
+    "beforeTabFileRead": {"file_path": FILE, "content": "a"},
+    # Cursor takes another output from an MCP tool only.
+    "postToolUse": CALL
+    | {"tool_name": "MCP:create_issue", "tool_input": {"title": "x"}, "tool_output": "{}", "duration": 5432},
+    "postToolUseFailure": CALL | {"error_message": "Exit code 3", "failure_type": "error", "is_interrupt": False},
+    "preCompact": {"trigger": "auto", "context_usage_percent": 85},
+    "preToolUse": CALL | {"agent_message": "Listing"},
+    "sessionEnd": {"session_id": SESSION, "reason": "completed", "duration_ms": 45000},
+    "sessionStart": {"session_id": SESSION, "is_background_agent": False, "composer_mode": "agent"},
+    "stop": {"status": "completed", "loop_count": 0},
+    "subagentStart": SUBAGENT,
+    "subagentStop": SUBAGENT | {"status": "completed", "summary": "Two tests.", "duration_ms": 1000},
+}
+
 
 def event_name(payload: Mapping[str, Any]) -> str:
     name = wire.hook_event_name(payload, "")
     return CLAUDE_NAMES.get(name, name)
-
-
-def session(request: RelayRequest, payload: Mapping[str, Any]) -> str:
-    return wire.text(payload, "conversation_id", "session_id")
 
 
 def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
@@ -81,7 +116,7 @@ def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event
         **wire.request_fields(request, payload),
         name=name,
         kind=STATUS_KINDS.get(status, kind) if name == "stop" else kind,
-        session=session(request, payload),
+        session=wire.text(payload, "conversation_id", "session_id"),
         # cursor-agent sends an empty `cwd`.
         cwd=wire.text(payload, "cwd") or next(filter(None, roots), "") or request.cwd,
         project_folder=next(filter(None, roots), "") or request.environment.get("CURSOR_PROJECT_DIR", ""),
@@ -93,12 +128,8 @@ def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event
         message=wire.text(payload, "text", "summary"),
         path=wire.text(payload, "file_path"),
         subagent=wire.text(payload, "subagent_type", "type"),
-        repeated=_is_positive(payload.get("loop_count")),
+        repeated=isinstance(loops := payload.get("loop_count"), int) and loops > 0,
     )
-
-
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, int) and value > 0
 
 
 def neutral(name: str, body: bytes) -> Answer:
@@ -122,12 +153,11 @@ def render(event: Event, decision: Decision) -> Answer:
 
 
 def _permission(event: Event, decision: Decision) -> dict[str, Any]:
-    if decision.verdict not in PERMISSIONS:
+    if decision.verdict < Verdict.ASK:
         new = {"updated_input": decision.rewrite.value} if decision.rewrite and event.name == "preToolUse" else {}
         return ALLOW | new
     reason = decision.reason or (wire.DEFAULT_REASON if decision.verdict is Verdict.DENY else "")
-    word = PERMISSIONS[decision.verdict]
-    return {"permission": word} | wire.non_empty(user_message=reason, agent_message=reason)
+    return {"permission": decision.verdict.word} | wire.non_empty(user_message=reason, agent_message=reason)
 
 
 def _fields(event: Event, decision: Decision) -> dict[str, Any]:
@@ -153,4 +183,4 @@ def environment(event: Event) -> Mapping[str, str]:
 
 def sample(name: str) -> bytes:
     """A synthetic payload. Raises KeyError for an event without one."""
-    return samples.sample(name)
+    return wire.dumps({**COMMON, "hook_event_name": name, **SAMPLES[name]})

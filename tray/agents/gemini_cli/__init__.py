@@ -4,20 +4,8 @@ from __future__ import annotations
 
 import re
 
-from msgspec.structs import replace
-
 from tray.agents import wire
-from tray.agents.agent import (
-    HookImporter,
-    HookRules,
-    Marks,
-    NativeTool,
-    Payload,
-    Placeholders,
-    ProtectedFiles,
-    ShellTexts,
-    part,
-)
+from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ShellTexts, part, protected
 from tray.agents.claude_shape import ADDS_EXTENSIONS, CAPITALISED, claude_shaped
 from tray.agents.gemini_cli.protocol import EVENTS, NAME, PROTOCOL, SETTINGS, SHAPE
 from tray.model.event import Capability
@@ -52,47 +40,35 @@ def _is_sender(payload: Payload) -> bool:
     return is_own_event or (path[-2:-1] == ["chats"] and path[-1].startswith("session-"))
 
 
-def _importer() -> HookImporter:
-    from tray.agents.claude_shape.hook_import import GroupImport
-    from tray.agents.gemini_cli.connector import CONNECTOR
-    from tray.agents.gemini_cli.source import READER
-
-    return GroupImport.of(CONNECTOR, READER)
-
-
-AGENT = replace(
-    claude_shaped(
-        name=NAME,
-        shape=SHAPE,
-        file=SETTINGS,
-        protocol=PROTOCOL,
-        tools=TOOLS,
-        marks=Marks(
-            keys=("timestamp",),
-            is_sender=_is_sender,
-            yields=True,
-            is_alike=_is_sender,
-            event_names=CAPITALISED,
-            variables=("GEMINI_SESSION_ID",),
-            event=wire.hook_event_name,
-        ),
-        rules=HookRules(
-            deduplicated=True,
-            exact_names=False,
-            text_counts=True,
-            placeholders=Placeholders(project="GEMINI_PROJECT_DIR"),
-            folder_variables=frozenset(SHAPE.project_variables),
-        ),
-        programs=frozenset({"gemini"}),
-        variables=frozenset({"GEMINI_CLI"}),
-        without_hooks=re.compile("hooksConfig"),
-        protected=(
-            ProtectedFiles(kind="an extension", pattern=re.compile(r".*/\.gemini/extensions(?:/.*)?")),
-            ProtectedFiles(
-                kind=SETTING, pattern=re.compile(r".*/\.gemini(?:/\.env|/trusted(?:_hooks|folders)\.json)?")
-            ),
-            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/gemini-?cli/(?:settings|system-defaults)\.json")),
-        ),
+AGENT = claude_shaped(
+    name=NAME,
+    shape=SHAPE,
+    file=SETTINGS,
+    protocol=PROTOCOL,
+    tools=TOOLS,
+    marks=Marks(
+        keys=("timestamp",),
+        is_sender=_is_sender,
+        yields=True,
+        is_alike=_is_sender,
+        event_names=CAPITALISED,
+        variables=("GEMINI_SESSION_ID",),
+        event=wire.hook_event_name,
+    ),
+    rules=HookRules(
+        deduplicated=True,
+        exact_names=False,
+        text_counts=True,
+        placeholders=Placeholders(project="GEMINI_PROJECT_DIR"),
+        folder_variables=frozenset(SHAPE.project_variables),
+    ),
+    programs=frozenset({"gemini"}),
+    variables=frozenset({"GEMINI_CLI"}),
+    without_hooks=re.compile("hooksConfig"),
+    protected=(
+        protected("an extension", r".*/\.gemini/extensions(?:/.*)?"),
+        protected(SETTING, r".*/\.gemini(?:/\.env|/trusted(?:_hooks|folders)\.json)?"),
+        protected(SETTING, r".*/gemini-?cli/(?:settings|system-defaults)\.json"),
     ),
     off_options=frozenset({"--no-hooks"}),
     off_variables=frozenset(
@@ -108,5 +84,4 @@ AGENT = replace(
     runs_own=part("tray.agents.gemini_cli.connector:runs_own"),
     connector=part("tray.agents.gemini_cli.connector:CONNECTOR"),
     reader=part("tray.agents.gemini_cli.source:READER"),
-    importer=_importer,
 )

@@ -14,9 +14,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from tray.agents import lenient, wire
-from tray.agents.claude_shape.gemini_shape import GeminiShapedProtocol, output_from_text
+from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
-from tray.agents.claude_shape.shape import REWRITE_KEYS, ClaudeShape, Exit2, RefusalStyle, Types
+from tray.agents.claude_shape.shape import REWRITE_KEYS, ClaudeShape, Exit2, RefusalStyle, Types, twice
 from tray.model.decision import HookOutput, Result, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, Tool
 
@@ -100,7 +100,9 @@ SHAPE = ClaudeShape(
         EventKind.SESSION_END: ("other", "clear", "exit", "logout", "prompt_input_exit"),
         EventKind.SESSION_START: ("startup", "resume", "clear"),
     },
-    output_from_text=output_from_text,
+    shows_stop_only=True,
+    output_from_text=twice,
+    ends_with_newline=False,
     project_variables=("GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR"),
     session_variables=("GEMINI_SESSION_ID",),
     samples=SAMPLES,
@@ -124,7 +126,7 @@ SETTINGS = SettingsFile(
 )
 
 
-class GeminiProtocol(GeminiShapedProtocol, frozen=True):
+class GeminiProtocol(ShapedProtocol, frozen=True):
     """A failed tool is reported as any other. Of a hook's output it reads stdout, or stderr when there is none."""
 
     def tool(self, name: str, payload: Mapping[str, Any]) -> Tool | None:

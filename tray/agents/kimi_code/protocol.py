@@ -81,6 +81,7 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
 SHAPE = ClaudeShape(
     agent=ID,
     events=EVENTS,
+    ends_with_newline=False,
     keys=PayloadKeys(call="tool_call_id", output="tool_output"),
     titles={"Notification": ("title",)},
     messages={
@@ -109,8 +110,6 @@ SETTINGS = SettingsFile(
 
 class KimiProtocol(ShapedProtocol, frozen=True):
     """Its prompts are lists of parts. What a hook prints is added to a prompt: of JSON the `message`, if any."""
-
-    newline = False
 
     def parse(self, request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
         event = super().parse(request, name, payload)

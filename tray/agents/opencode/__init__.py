@@ -5,16 +5,7 @@ from __future__ import annotations
 import re
 
 from tray.agents import forms
-from tray.agents.agent import (
-    Agent,
-    Marks,
-    NativeTool,
-    Payload,
-    ProtectedFiles,
-    ShellTexts,
-    options_of,
-    part,
-)
+from tray.agents.agent import Agent, Marks, NativeTool, Payload, ProtectedFiles, ShellTexts, part
 from tray.agents.claude_shape import CAPITALISED
 from tray.agents.claude_shape.shape import DEFAULT_CAN
 from tray.agents.opencode.protocol import EVENTS, ID, MARK, NAME, PROTOCOL
@@ -101,5 +92,5 @@ AGENT = Agent(
     no_hook_files=NO_HOOK_FILES,
     forms=FormFormat(read=_read_form, fill=_fill_form),
     connector=part("tray.agents.opencode.connector:CONNECTOR"),
-    connect_options=options_of("tray.agents.opencode.connector:CONNECTOR"),
+    connect_options=part("tray.agents.opencode.connector:CONNECTOR.connect_options"),
 )

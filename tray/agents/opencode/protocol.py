@@ -106,6 +106,7 @@ FIELDS: Mapping[str, Types] = {"PostToolUse": {"updatedToolOutput": ANY}}
 SHAPE = ClaudeShape(
     agent=ID,
     events=EVENTS,
+    ends_with_newline=False,
     fields=FIELDS,
     json_on_any_exit=False,
     topic_words={EventKind.SESSION_END: ("other", "deleted"), EventKind.SESSION_START: ("startup", "resume")},
@@ -118,11 +119,9 @@ SHAPE = ClaudeShape(
 class OpenCodeProtocol(ShapedProtocol, frozen=True):
     """Only a permission can be allowed, and the plugin shows no notes: Hooktray's own alerts do."""
 
-    newline = False
-
     def read(self, event: Event, result: Result) -> HookOutput:
         output = super().read(event, result)
-        is_permission = self.hook_event_name(event) in self.shape.request_events
+        is_permission = self.shape.kinds.get(self.hook_event_name(event)) is EventKind.PERMISSION_REQUEST
         if output.verdict is not Verdict.ALLOW or is_permission:
             return output
         return replace(output, verdict=Verdict.ABSTAIN)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-from msgspec.structs import replace
-
 from tray.agents import wire
-from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles, ShellTexts, part
+from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ShellTexts, part, protected
 from tray.agents.claude_shape import ADDS_EXTENSIONS, CAPITALISED, claude_shaped
 from tray.agents.qwen_code.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
 
@@ -56,39 +54,37 @@ def _is_sender(payload: Payload) -> bool:
     return in_chats or "########" in wire.text(payload, "prompt_id")
 
 
-AGENT = replace(
-    claude_shaped(
-        name=NAME,
-        shape=SHAPE,
-        file=SETTINGS,
-        protocol=PROTOCOL,
-        tools=TOOLS,
-        marks=Marks(
-            keys=("timestamp",),
-            is_sender=_is_sender,
-            yields=True,
-            is_alike=_is_sender,
-            event_names=CAPITALISED,
-            variables=("QWEN_CODE_SESSION_ID", "QWEN_PROJECT_DIR"),
-            event=wire.hook_event_name,
-        ),
-        rules=HookRules(
-            deduplicated=True,
-            exact_names=False,
-            whole_aliases=True,
-            text_counts=True,
-            refusal_cap_variable="QWEN_CODE_STOP_HOOK_BLOCK_CAP",
-            placeholders=Placeholders(project="QWEN_PROJECT_DIR"),
-            folder_variables=frozenset(SHAPE.project_variables),
-        ),
-        programs=frozenset({"qwen"}),
-        variables=frozenset({"QWEN_CODE", "QWEN_CODE_SESSION_ID", "QWEN_PROJECT_DIR"}),
-        without_hooks=re.compile("disableAllHooks"),
-        protected=(
-            ProtectedFiles(kind="an extension", pattern=re.compile(r".*/\.qwen/extensions(?:/.*)?")),
-            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/\.qwen(?:/\.env|/trustedfolders\.json)?")),
-            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/qwen-?code/(?:settings|system-defaults)\.json")),
-        ),
+AGENT = claude_shaped(
+    name=NAME,
+    shape=SHAPE,
+    file=SETTINGS,
+    protocol=PROTOCOL,
+    tools=TOOLS,
+    marks=Marks(
+        keys=("timestamp",),
+        is_sender=_is_sender,
+        yields=True,
+        is_alike=_is_sender,
+        event_names=CAPITALISED,
+        variables=("QWEN_CODE_SESSION_ID", "QWEN_PROJECT_DIR"),
+        event=wire.hook_event_name,
+    ),
+    rules=HookRules(
+        deduplicated=True,
+        exact_names=False,
+        whole_aliases=True,
+        text_counts=True,
+        refusal_cap_variable="QWEN_CODE_STOP_HOOK_BLOCK_CAP",
+        placeholders=Placeholders(project="QWEN_PROJECT_DIR"),
+        folder_variables=frozenset(SHAPE.project_variables),
+    ),
+    programs=frozenset({"qwen"}),
+    variables=frozenset({"QWEN_CODE", "QWEN_CODE_SESSION_ID", "QWEN_PROJECT_DIR"}),
+    without_hooks=re.compile("disableAllHooks"),
+    protected=(
+        protected("an extension", r".*/\.qwen/extensions(?:/.*)?"),
+        protected(SETTING, r".*/\.qwen(?:/\.env|/trustedfolders\.json)?"),
+        protected(SETTING, r".*/qwen-?code/(?:settings|system-defaults)\.json"),
     ),
     off_options=frozenset({"--bare", "--safe-mode"}),
     off_variables=frozenset(

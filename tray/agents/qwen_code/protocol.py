@@ -14,9 +14,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tray.agents.claude_shape.gemini_shape import GeminiShapedProtocol, output_from_text
+from tray.agents.agent import timed
+from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
-from tray.agents.claude_shape.shape import ClaudeShape, Exit2, RefusalStyle
+from tray.agents.claude_shape.shape import ClaudeShape, Exit2, RefusalStyle, twice
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest
 
@@ -28,52 +29,41 @@ CAN_ANSWER = Capability.DENY | Capability.STOP
 # Before a tool `allow` has no effect: Qwen Code's own question, if any, was answered already.
 PERMISSIONS = {"allow": Verdict.ABSTAIN, "ask": Verdict.ASK, "deny": Verdict.DENY}
 # STOP is listed where `continue: false` ends the turn, or silence does. Nowhere NOTE: no user sees a `systemMessage`.
-EVENTS: Mapping[str, EventSpec] = {
-    "InstructionsLoaded": EventSpec(kind=EventKind.INSTRUCTIONS_LOADED, timeout=LONG),
-    "MessageDisplay": EventSpec(kind=EventKind.MESSAGE_DISPLAY, timeout=LONG),
-    "Notification": EventSpec(kind=EventKind.NOTIFICATION, timeout=LONG, subject="notification_type"),
-    "PermissionDenied": EventSpec(kind=EventKind.PERMISSION_DENIED, timeout=LONG, subject="tool_name"),
+SPECS: Mapping[str, EventSpec] = {
+    "InstructionsLoaded": EventSpec(kind=EventKind.INSTRUCTIONS_LOADED),
+    "MessageDisplay": EventSpec(kind=EventKind.MESSAGE_DISPLAY),
+    "Notification": EventSpec(kind=EventKind.NOTIFICATION, subject="notification_type"),
+    "PermissionDenied": EventSpec(kind=EventKind.PERMISSION_DENIED, subject="tool_name"),
     # ASK needs no output: without an answer, the agent asks the user.
     "PermissionRequest": EventSpec(
         kind=EventKind.PERMISSION_REQUEST,
         can=Capability.DENY | Capability.ALLOW | Capability.ASK | Capability.REWRITE_INPUT,
-        timeout=LONG,
         subject="tool_name",
     ),
-    "PostCompact": EventSpec(kind=EventKind.COMPACT_AFTER, timeout=LONG, subject="trigger"),
-    "PostToolBatch": EventSpec(kind=EventKind.TOOL_BATCH, can=CAN_ANSWER | Capability.CONTEXT, timeout=BATCH),
+    "PostCompact": EventSpec(kind=EventKind.COMPACT_AFTER, subject="trigger"),
+    "PostToolBatch": EventSpec(kind=EventKind.TOOL_BATCH, can=CAN_ANSWER | Capability.CONTEXT),
     "PostToolUse": EventSpec(
-        kind=EventKind.TOOL_AFTER,
-        can=Capability.DENY | Capability.CONTEXT,
-        timeout=LONG,
-        subject="tool_name",
-        after_the_fact=True,
+        kind=EventKind.TOOL_AFTER, can=Capability.DENY | Capability.CONTEXT, subject="tool_name", after_the_fact=True
     ),
     "PostToolUseFailure": EventSpec(
-        kind=EventKind.TOOL_FAILED, can=Capability.CONTEXT, timeout=LONG, subject="tool_name", after_the_fact=True
+        kind=EventKind.TOOL_FAILED, can=Capability.CONTEXT, subject="tool_name", after_the_fact=True
     ),
-    "PreCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, can=Capability.CONTEXT, timeout=LONG, subject="trigger"),
-    "PreToolUse": EventSpec(
-        kind=EventKind.TOOL_BEFORE, can=Capability.DENY | Capability.ASK, timeout=LONG, subject="tool_name"
-    ),
-    "SessionEnd": EventSpec(kind=EventKind.SESSION_END, timeout=LONG, subject="reason"),
-    "SessionStart": EventSpec(kind=EventKind.SESSION_START, can=Capability.CONTEXT, timeout=LONG, subject="source"),
-    "Stop": EventSpec(kind=EventKind.TURN_END, can=CAN_ANSWER, timeout=LONG),
-    "StopFailure": EventSpec(kind=EventKind.TURN_FAILED, timeout=LONG, subject="error"),
-    "SubagentStart": EventSpec(
-        kind=EventKind.SUBAGENT_START, can=Capability.CONTEXT, timeout=LONG, subject="agent_type"
-    ),
-    "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, can=CAN_ANSWER, timeout=LONG, subject="agent_type"),
-    "TodoCompleted": EventSpec(kind=EventKind.TASK_COMPLETED, can=Capability.DENY, timeout=LONG),
-    "TodoCreated": EventSpec(kind=EventKind.TASK_CREATED, can=Capability.DENY, timeout=LONG),
+    "PreCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, can=Capability.CONTEXT, subject="trigger"),
+    "PreToolUse": EventSpec(kind=EventKind.TOOL_BEFORE, can=Capability.DENY | Capability.ASK, subject="tool_name"),
+    "SessionEnd": EventSpec(kind=EventKind.SESSION_END, subject="reason"),
+    "SessionStart": EventSpec(kind=EventKind.SESSION_START, can=Capability.CONTEXT, subject="source"),
+    "Stop": EventSpec(kind=EventKind.TURN_END, can=CAN_ANSWER),
+    "StopFailure": EventSpec(kind=EventKind.TURN_FAILED, subject="error"),
+    "SubagentStart": EventSpec(kind=EventKind.SUBAGENT_START, can=Capability.CONTEXT, subject="agent_type"),
+    "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, can=CAN_ANSWER, subject="agent_type"),
+    "TodoCompleted": EventSpec(kind=EventKind.TASK_COMPLETED, can=Capability.DENY),
+    "TodoCreated": EventSpec(kind=EventKind.TASK_CREATED, can=Capability.DENY),
     "UserPromptExpansion": EventSpec(
-        kind=EventKind.PROMPT_EXPANSION,
-        can=CAN_ANSWER | Capability.CONTEXT,
-        timeout=LONG,
-        subject="command_name",
+        kind=EventKind.PROMPT_EXPANSION, can=CAN_ANSWER | Capability.CONTEXT, subject="command_name"
     ),
-    "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=CAN_ANSWER | Capability.CONTEXT, timeout=LONG),
+    "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=CAN_ANSWER | Capability.CONTEXT),
 }
+EVENTS = timed(SPECS, LONG, {"PostToolBatch": BATCH})
 UNCONNECTED_EVENTS: Mapping[str, str] = {
     "MessageDisplay": "comes several times for each message",
 }
@@ -126,7 +116,9 @@ SHAPE = ClaudeShape(
         EventKind.SESSION_END: ("other", "clear", "logout", "prompt_input_exit"),
         EventKind.SESSION_START: ("startup", "resume", "clear", "compact"),
     },
-    output_from_text=output_from_text,
+    shows_stop_only=True,
+    output_from_text=twice,
+    ends_with_newline=False,
     project_variables=("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     session_variables=("QWEN_CODE_SESSION_ID",),
     samples=SAMPLES,
@@ -151,7 +143,7 @@ SETTINGS = SettingsFile(
 )
 
 
-class QwenProtocol(GeminiShapedProtocol, frozen=True):
+class QwenProtocol(ShapedProtocol, frozen=True):
     """After each batch of tools it sends UserPromptSubmit without a prompt. Its hooks may answer on stderr."""
 
     def parse(self, request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
