@@ -60,3 +60,17 @@ def test_all_hooks_switched_off_are_reported(tmp_path: Path) -> None:
         .trust(person.site)
         .startswith("off: Qwen Code runs no hook: take `disableAllHooks` out")
     )
+
+
+def test_a_hook_that_hooktray_cannot_run_for_it_is_not_imported(tmp_path: Path) -> None:
+    person = Person(tmp_path, "qwen-code")
+    settings(person).parent.mkdir(parents=True, exist_ok=True)
+    own, runs = ({"type": "command", "command": "true", **more} for more in ({"env": {"A": "b"}}, {}))
+    settings(person).write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [own]}, {"hooks": [runs]}]}}))
+    person.connect()
+
+    person.import_hooks()
+
+    groups = json.loads(settings(person).read_text())["hooks"]["PreToolUse"]
+    assert [own in group["hooks"] for group in groups] == [True, False]
+    assert not any(runs in group["hooks"] for group in groups)
