@@ -19,6 +19,7 @@ from tray.model.event import AgentEvents, EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Http, Match, Rule, Source, plain_texts
 from tray.settings import invalid_value
 from tray.strict.document import Document, suggest
+from tray.strict.document import KeyPath as KeyPath
 from tray.text.words import word_set
 
 NAME_LIMIT = 80  # characters of a name that we give
@@ -38,7 +39,6 @@ ASSIGNMENT = re.compile(r"\w+=")
 REDIRECT = re.compile(r"[\d&]?[<>]{1,2}&?")
 LEADERS = word_set("! & && ( ; do elif else env exec if sudo then time until while { | || |&")
 PLAIN_PROGRAMS = word_set("[ [[ cat cd echo exit export false printf read set test true")
-KeyPath = tuple[str | int, ...]
 
 
 class SourceHooks(msgspec.Struct, frozen=True, kw_only=True):

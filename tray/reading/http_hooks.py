@@ -9,18 +9,14 @@ from typing import Any
 from tray.addresses import endpoint, local_problem
 from tray.model.hook import Http
 from tray.settings import invalid_value
-from tray.strict.document import Document
+from tray.strict.document import Document, KeyPath
+from tray.text.words import word_set
 
-KeyPath = tuple[str | int, ...]
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 CONTROL = re.compile(r"[^\t\x20-\x7e]")
 # They say how the request travels, which is not the hook's to say.
-RESERVED_HEADERS = frozenset(
-    (
-        "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
-        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-    )
-)  # fmt: skip
+RESERVED_HEADERS = word_set("accept-encoding connection content-length expect host keep-alive proxy-authorization "
+                            "proxy-connection te trailer transfer-encoding upgrade")  # fmt: skip
 HOST_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}")
 
 

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tray.agents.agent import (
-    ENVELOPE,
-    Agent,
-    HookRules,
-    Marks,
-    NativeTool,
-    Payload,
-    ProtectedFiles,
-    part,
-)
+from tray.agents.agent import ENVELOPE, Agent, HookRules, Marks, NativeTool, Payload, ProtectedFiles, part
 from tray.agents.google_antigravity import protocol
 from tray.agents.google_antigravity.protocol import EVENTS, ID, NAME, TOOL_EVENTS, UNCONNECTED_EVENTS
 from tray.model.event import Capability

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tray.agents.agent import (
-    Agent,
-    HookRules,
-    Marks,
-    NativeTool,
-    Payload,
-    Placeholders,
-    ProtectedFiles,
-    part,
-)
+from tray.agents.agent import Agent, HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles, part
 from tray.agents.x_code import protocol
 
 PLUGIN = "a plugin of X-Code"
