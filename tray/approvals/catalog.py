@@ -264,7 +264,7 @@ class HookCatalog:
         in_force = approved.digest if approved else ""
         if hook.inactive and approved and not hook.agent_switch:
             return _removed_state(hook.key, approved, ledger_state, f"inactive now: {hook.inactive}")
-        if hook.inactive:  # listed and never proposed; if it is approved, its agent's own switch ends its turns
+        if hook.inactive:  # never proposed; an approved hook is inactive only by its agent's own switch
             return HookState(
                 key=hook.key, hook=approved.hook if approved else hook, state=ApprovalState.INACTIVE, digest=in_force,
                 position=position, approved=in_force, health=hook.inactive,

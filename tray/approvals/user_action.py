@@ -1,4 +1,4 @@
-"""What waits for the user's word: the actions that he confirms, the requests of others, and the length of a pause."""
+"""Actions that the user confirms, requests that wait for his answer, and the length of a pause."""
 
 from __future__ import annotations
 
