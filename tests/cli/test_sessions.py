@@ -122,7 +122,7 @@ def test_a_change_that_comes_with_the_first_rows_is_followed_too(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(sessions, "_print", show)
-    monkeypatch.setattr("tray.cli.follow.time", SimpleNamespace(sleep=pause))
+    monkeypatch.setattr(f"{sessions.__name__}.time", SimpleNamespace(sleep=pause))
     with pytest.raises(KeyboardInterrupt):
         sessions.show_sessions(paths, follow=True)
 

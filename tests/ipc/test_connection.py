@@ -29,7 +29,7 @@ PATIENT = 10.0  # seconds; nobody waits that long
 @contextmanager
 def connected() -> Iterator[tuple[ClientConnection, socket.socket]]:
     ours, theirs = socket.socketpair()
-    caller = ClientConnection(ours, PeerCredentials(1, 1), Recorder(), DeferredWork())
+    caller = ClientConnection(ours, PeerCredentials(1, 1), Recorder().timeout, DeferredWork())
     with theirs:
         yield caller, theirs
         caller.close()
@@ -102,7 +102,7 @@ def test_nothing_may_follow_a_frame(size: int, more: bytes) -> None:
     ours, theirs = socket.socketpair()
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 * FIRST_READ)
     theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8 * FIRST_READ)
-    caller = ClientConnection(ours, PeerCredentials(1, 1), Recorder(), DeferredWork())
+    caller = ClientConnection(ours, PeerCredentials(1, 1), Recorder().timeout, DeferredWork())
     with theirs:
         theirs.sendall(encode_event(FIELDS, {}, b"x" * size) + more)  # all of it is there to be read
 

@@ -163,7 +163,7 @@ def test_a_question_that_comes_while_the_tray_quits_is_closed_without_an_answer(
             super().open(waiter)
 
     sender = RecordingSender()
-    answers = PendingAnswers(sender)
+    answers = PendingAnswers(sender.deliver)
     with waiting_caller() as caller:
         assert answers.add(caller, LateQuestion())
 
@@ -176,7 +176,7 @@ def test_a_question_that_no_file_can_be_opened_for_is_not_asked_and_the_next_one
     import resource
 
     sender = RecordingSender()
-    answers = PendingAnswers(sender)
+    answers = PendingAnswers(sender.deliver)
     usual = resource.getrlimit(resource.RLIMIT_NOFILE)
     with waiting_caller() as caller, waiting_caller() as next_caller:
         free = os.dup(0)  # the lowest one
@@ -201,7 +201,7 @@ def waiting_caller() -> Iterator[ClientConnection]:
     with (
         other,
         contextlib.closing(
-            ClientConnection(connection, PeerCredentials(os.getpid(), 0), Recorder(), DeferredWork())
+            ClientConnection(connection, PeerCredentials(os.getpid(), 0), Recorder().timeout, DeferredWork())
         ) as caller,
     ):
         yield caller

@@ -202,12 +202,9 @@ def disconnect(
     AgentQuestion("Disconnect", "disconnected", plan, write).settle(names, dry_run=dry_run, yes=yes)
 
 
-AgentName = Annotated[str, Argument(metavar="AGENT", help="Whose hooks.")]
-
-
 def import_hooks(
     paths: Paths,
-    agent: AgentName,
+    agent: Annotated[str, Argument(metavar="AGENT", help="Whose hooks.")],
     undo: Annotated[bool, Option("--undo", help="Put imported hooks back into the agent's settings.")] = False,
     workspace: Workspace = "",
     dry_run: DryRun = False,

@@ -105,17 +105,14 @@ def candidates(before: Sequence[str], word: str) -> Candidates:
         return _options(GLOBAL) if word.startswith("-") else first_words()
     command, rest = find_command(words)
     if command is not None:
-        return _of_command(parameters(command.function()), rest, word)
+        found = parameters(command.function())
+        for one in found:
+            if rest and rest[-1] in one.declared.flags and not one.is_flag:
+                return _choices(one)
+        if word.startswith("-"):
+            return _options(found)
+        return next((_choices(one) for one in found if not one.declared.flags), ())
     return group_parser(words[0]).commands if list(words) in ([group] for group in GROUPS) else ()
-
-
-def _of_command(found: Sequence[Parameter], before: Sequence[str], word: str) -> Candidates:
-    for one in found:
-        if before and before[-1] in one.declared.flags and not one.is_flag:
-            return _choices(one)
-    if word.startswith("-"):
-        return _options(found)
-    return next((_choices(one) for one in found if not one.declared.flags), ())
 
 
 def _choices(parameter: Parameter) -> Candidates:

@@ -40,23 +40,13 @@ Since = Annotated[
 ]
 
 
-def parse_filters(
-    *, agent: str, project: str, session: str, event: str, verdict: str, hook: str, text: str, since: str
-) -> dict[str, str | float]:
+def parse_filters(*, verdict: str, since: str, **names: str) -> dict[str, str | float]:
     """What a command wants of the journal, for `row_filter`. Raises HooktrayError with the nearest valid word."""
     if verdict and verdict not in VERDICTS:
         raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=suggest(verdict, VERDICTS))
-    return {
-        "agent": agent,
-        "project": project,
-        "session": session,
-        "event": event,
-        "verdict": "" if verdict in LABELS else verdict,
-        "label": LABELS.get(verdict, ""),
-        "hook": hook,
-        "text": text,
-        "since": parse_since(since) if since else "",
-    }
+    label = LABELS.get(verdict, "")
+    at = parse_since(since) if since else ""
+    return {**names, "verdict": "" if label else verdict, "label": label, "since": at}
 
 
 def check_names(wanted: Mapping[str, object], journal: Journal, paths: Paths) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -20,15 +20,9 @@ MAX_SHOWN = 1000  # rows that are known to have been shown
 POLL_INTERVAL = 0.25  # seconds between two checks of the files; the database is read only when one has changed
 
 
-def changes(database: Path) -> Iterator[None]:
-    """Yield at once, and again whenever the files of the database have changed."""
-    files = database, database.with_name(database.name + "-wal")
-    before: list[object] = []
-    while True:
-        if (now := [file_stamp(file) for file in files]) != before:
-            before = now
-            yield
-        time.sleep(POLL_INTERVAL)
+def file_states(database: Path) -> tuple[object, object]:
+    """Differs once the files of the database have changed."""
+    return file_stamp(database), file_stamp(database.with_name(database.name + "-wal"))
 
 
 def follow_journal(
@@ -36,14 +30,15 @@ def follow_journal(
 ) -> None:
     """Print the latest rows and then each new one, oldest first, until the user ends it."""
     fitting = row_filter(wanted)
-    changed = changes(database)
-    next(changed)  # first, or a change between the two is never shown
+    before = file_states(database)
     last = _newest(journal, "")
     shown: deque[str] = deque(maxlen=MAX_SHOWN)
     _show(journal.recent(limit, fitting), shown, as_json=as_json)
-    for _ in changed:
-        after, last = last, _newest(journal, last)
-        _show(list(journal.iterate(replace(fitting, after=after))), shown, as_json=as_json)
+    while True:
+        time.sleep(POLL_INTERVAL)
+        if (now := file_states(database)) != before:
+            before, after, last = now, last, _newest(journal, last)
+            _show(list(journal.iterate(replace(fitting, after=after))), shown, as_json=as_json)
 
 
 def _newest(journal: Journal, otherwise: str) -> str:

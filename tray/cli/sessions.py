@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from pathlib import Path
 from typing import Annotated, TypedDict
 
 from tray.cli.command_line import Json, Option
-from tray.cli.follow import changes
+from tray.cli.follow import POLL_INTERVAL, file_states
 from tray.cli.views import clock, table
 from tray.errors import StoreError
 from tray.model.place import place_label
@@ -55,18 +56,19 @@ def show_sessions(
 
 def _follow(rows: SessionRows, database: Path, *, as_json: bool) -> None:
     """Print each row, then each one that changes, until the user ends the command."""
-    changed = changes(database)
-    next(changed)  # first, or a change between the two is never shown
+    before = file_states(database)  # first, or a change between the two is never shown
     shown = session_rows(rows)
     for row in shown:
         _print(row, as_json=as_json)
-    for _ in changed:
-        with contextlib.suppress(StoreError):  # it is being made anew
-            found = session_rows(rows)
-            for row in found:
-                if row not in shown:
-                    _print(row, as_json=as_json)
-            shown = found
+    while True:
+        time.sleep(POLL_INTERVAL)
+        if (now := file_states(database)) != before:
+            with contextlib.suppress(StoreError):  # it is being made anew
+                found = session_rows(rows)
+                for row in found:
+                    if row not in shown:
+                        _print(row, as_json=as_json)
+                before, shown = now, found
 
 
 def session_rows(rows: SessionRows) -> list[SessionRow]:

@@ -187,7 +187,11 @@ class LostState:
         try:
             self._begin_anew(cause, parts)
         except AnotherTrayError:
-            self._yield_to_other()
+            self._is_over = True
+            text = say("Another tray runs for {folder} now, so this one ends", folder=self._paths.state)
+            log.warning("%s", text)
+            self._alert_service.alarm("Hooktray", text)
+            self._tray.yield_to_other(text)
             return
         except (HooktrayError, OSError) as error:
             why = error.message if isinstance(error, HooktrayError) else error.strerror or str(error)
@@ -216,13 +220,6 @@ class LostState:
             log.warning("%s", self.incident.text)
             title, text = self.incident.headline, self.incident.outcome
             self._alerts.append(self._alert_service.alarm(title, text, about=INCIDENT))
-
-    def _yield_to_other(self) -> None:
-        self._is_over = True
-        text = say("Another tray runs for {folder} now, so this one ends", folder=self._paths.state)
-        log.warning("%s", text)
-        self._alert_service.alarm("Hooktray", text)
-        self._tray.yield_to_other(text)
 
     def _unseen(self) -> Incident | None:
         with contextlib.suppress(StoreError):

@@ -12,7 +12,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from tray.ipc import frames
 from tray.ipc.deferred import DeferredWork
@@ -81,31 +81,26 @@ class CallerTerminal:
         return typed.decode("utf-8", "replace").rstrip("\r\n") if typed.endswith(b"\n") else ""
 
 
-class EventTimeouts(Protocol):
-    """Returns how many seconds the relay of an event may wait for its answer."""
-
-    def timeout(self, agent: str, event: str) -> float: ...
-
-
 class ClientConnection:
     """Reads one frame and sends its answer; the server decides which thread waits for the frame.
 
-    The header of the frame must have the token, unless that is "". `deferred` gets the deferred work once the answer
-    has left. A connection is its own `Hangup`: `is_set` once the relay has closed its end.
+    `timeout` returns how many seconds the relay may wait for the answer to an event of an agent. The header of the
+    frame must have the token, unless that is "". `deferred` gets the deferred work once the answer has left. A
+    connection is its own `Hangup`: `is_set` once the relay has closed its end.
     """
 
     def __init__(
         self,
         connection: socket.socket,
         peer: PeerCredentials,
-        timeouts: EventTimeouts,
+        timeout: Callable[[str, str], float],
         deferred: DeferredWork,
         token: str = "",
     ) -> None:
         self._connection = connection
         self.fileno = connection.fileno
         self.peer = peer
-        self._timeouts = timeouts
+        self._timeout = timeout
         self._queue = deferred
         self._token = token
         self._unread: bytes | bytearray = b""  # the first piece as it came: of most frames it is all
@@ -301,7 +296,7 @@ class ClientConnection:
                 raise frames.FrameError("the token is wrong")
         if prefix.kind == frames.CONTROL:
             return CONTROL_TIMEOUT
-        return self._timeouts.timeout(header.fields.get("agent", ""), header.fields.get("event", ""))
+        return self._timeout(header.fields.get("agent", ""), header.fields.get("event", ""))
 
 
 def _loopback_pid(connection: socket.socket) -> int:

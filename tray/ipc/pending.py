@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 from tray.ipc.connection import ClientConnection
@@ -31,20 +32,14 @@ class PendingAnswer(Protocol):
     def shut_down(self) -> None: ...
 
 
-class AnswerSender(Protocol):
-    """Sends the answer to a caller, and closes it."""
-
-    def deliver(self, caller: ClientConnection, answer: PendingAnswer) -> None: ...
-
-
 class PendingAnswers:
-    """`add` a caller; `sender` is called once for it, on the pending thread, when there is an answer.
+    """`add` a caller; `deliver` is called once for it, on the pending thread, when there is an answer.
 
     The thread sleeps until a caller hangs up, its time is over, or someone answers; it ends with the last caller.
     """
 
-    def __init__(self, sender: AnswerSender) -> None:
-        self._sender = sender
+    def __init__(self, deliver: Callable[[ClientConnection, PendingAnswer], None]) -> None:
+        self._deliver = deliver
         self._lock = threading.Lock()
         self._pending: dict[PendingAnswer, tuple[ClientConnection, float]] = {}
         self._added: deque[PendingAnswer] = deque()
@@ -147,7 +142,7 @@ class PendingAnswers:
         if any(key.fileobj is wakeup_reader for key in ready):
             wakeup_reader.recv(4096)
         for caller, answer in self._update_selector(selector):
-            self._sender.deliver(caller, answer)
+            self._deliver(caller, answer)
         self._check_pending({key.data for key in ready})
         with self._lock:
             if self._pending or self._ready or self._added:

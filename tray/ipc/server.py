@@ -159,7 +159,7 @@ class IpcServer:
         self._slow_pool = ConnectionPool(self, SLOW_THREADS, "ipc slow")
         self._event_pool = ConnectionPool(self, EVENT_THREADS, "ipc event")
         self._control_pool = ConnectionPool(self, CONTROL_THREADS, "ipc control")
-        self._pending = PendingAnswers(self)
+        self._pending = PendingAnswers(self._deliver)
         self._deferred = DeferredWork()
         self._inline_slots = threading.Semaphore(INLINE_WORKERS)
         self._acceptors: list[threading.Thread] = []
@@ -275,7 +275,7 @@ class IpcServer:
             _log.warning("rejected a connection of user %d", peer.uid)
             connection.close()
             return
-        caller = ClientConnection(connection, peer, self._service, self._deferred, token)
+        caller = ClientConnection(connection, peer, self._service.timeout, self._deferred, token)
         if not self.proceed(caller, self._read):
             caller.close()
 
@@ -362,7 +362,7 @@ class IpcServer:
     def _add_pending(self, caller: ClientConnection, answer: PendingAnswer) -> bool:
         return self._pending.add(caller, answer) or _send_pending(caller, answer)
 
-    def deliver(self, caller: ClientConnection, answer: PendingAnswer) -> None:
+    def _deliver(self, caller: ClientConnection, answer: PendingAnswer) -> None:
         """Send a pending answer from a thread of the event pool, else from the calling thread."""
         task = partial(_send_pending, answer=answer)
         if not (self._event_pool.reserve(caller) and self._event_pool.start(caller, task)):

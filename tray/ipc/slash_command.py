@@ -38,31 +38,28 @@ class HooksCommand:
 
     def answer(self, words: tuple[str, ...], agent: str) -> str:
         own, *rest = words
+        word, *rest = rest or ["list"]
         try:
-            return self._answer(own, rest, agent)
+            match word:
+                case "list":
+                    return self._list(own)
+                case "doctor":
+                    hint = say("The whole examination: `hooktray doctor` in a terminal")
+                    return f"{self._list(own)}\n{self._doctor.summary()}\n{hint}"
+                case "on":
+                    self._controls.set_enabled(True, f"typed into {agent}")
+                    return say("Hooks are on")
+                case "off":
+                    return self._request({"op": "off"}, agent)
+                case "pause":
+                    return self._request({"op": "pause", "seconds": parse_duration(" ".join(rest) or "30m")}, agent)
+                case "approve" | "deny" | "revoke":
+                    event, hook = split_event(rest)
+                    return self._request({"op": word, "event": event, "hook": hook}, agent)
+                case _:
+                    return "; ".join(say(text, word=own) for text in HELP)
         except HooktrayError as error:
             return f"{error.message}; {error.hint}"
-
-    def _answer(self, own: str, words: list[str], agent: str) -> str:
-        word, *rest = words or ("list",)
-        match word:
-            case "list":
-                return self._list(own)
-            case "doctor":
-                hint = say("The whole examination: `hooktray doctor` in a terminal")
-                return f"{self._list(own)}\n{self._doctor.summary()}\n{hint}"
-            case "on":
-                self._controls.set_enabled(True, f"typed into {agent}")
-                return say("Hooks are on")
-            case "off":
-                return self._request({"op": "off"}, agent)
-            case "pause":
-                return self._request({"op": "pause", "seconds": parse_duration(" ".join(rest) or "30m")}, agent)
-            case "approve" | "deny" | "revoke":
-                event, hook = split_event(rest)
-                return self._request({"op": word, "event": event, "hook": hook}, agent)
-            case _:
-                return "; ".join(say(text, word=own) for text in HELP)
 
     def _request(self, request: dict[str, object], agent: str) -> str:
         answer = self._requests.enqueue(request, say("a prompt in {agent}", agent=agent))
