@@ -12,7 +12,7 @@ import pytest
 from connect.sites import Person, tree
 from msgspec.structs import replace
 
-from tray.agents.copilot_cli.connector import connect_options
+from tray.agents.copilot_cli.connector import CONNECTOR
 from tray.agents.copilot_cli.events import UNCONNECTED_EVENTS
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
@@ -116,7 +116,9 @@ def test_a_project_is_not_trusted_until_its_folder_is(person: Person) -> None:
     assert config.read_bytes() == before
     assert (person.project / ".github" / "hooks" / "hooktray.json").exists()
     assert (
-        connect_options(replace(person.site, scope=""), [str(person.project / ".github" / "hooks" / "hooktray.json")])
+        CONNECTOR.connect_options(
+            replace(person.site, scope=""), [str(person.project / ".github" / "hooks" / "hooktray.json")]
+        )
         == f" --scope project in {person.project}"
     )
 

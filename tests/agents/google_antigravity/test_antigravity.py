@@ -14,8 +14,7 @@ from agents.recordings import recorded, request_for, sampled
 from connect.sites import OPERATIONS, Person, tree
 
 from tray.agents import relay_command
-from tray.agents.google_antigravity.connector import OWN
-from tray.agents.google_antigravity.protocol import EVENTS, UNCONNECTED_EVENTS
+from tray.agents.google_antigravity.protocol import EVENTS, OWN, UNCONNECTED_EVENTS
 from tray.agents.protocol import neutral, parse, render
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
