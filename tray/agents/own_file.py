@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tray.agents.connection import Site, read_or_empty
+from tray.agents.connection import Site
 from tray.agents.settings_connector import EntryConnector
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.errors import HooktrayError
@@ -36,7 +36,7 @@ class OwnFileConnector(EntryConnector, frozen=True, kw_only=True):
         what, hint = self.others
         if what and rest is not None:
             raise HooktrayError(f"{path}: {what}", hint=hint)
-        present = frozenset(one.event for one in self.own_entries(read_or_empty(path), path))
+        present = frozenset(one.event for one in self.relay_entries(site) if one.path == str(path))
         after = File(text=self.text(site, present), mode=current.mode if isinstance(current, File) else 0o600)
         if current == after:
             return None
