@@ -31,7 +31,7 @@ class SourceRefresh:
 
     It does so on request, when one of their files changes, and while events come in.
 
-    Any thread may request that; all else is done on the thread of the work queue. The parts that are told of changes
+    Any thread may request that; all else is done on the thread of the work queue. The parts that follow changes
     are set before the queue runs anything.
     """
 

@@ -130,7 +130,7 @@ def script_text(kind: str, content: bytes) -> str:
             text = pattern.sub(replacement, text)
         for name, value in dict(ASSIGNMENT.findall(text)).items():
             text = re.sub(rf"\$(?:\{{{name}\}}|{name}\b)", value.replace("\\", r"\\"), text)
-    fixed = _fixed_names()  # any other variable stands for the script's own folder
+    fixed = _fixed_names()  # any other variable means the script's own folder
     return VARIABLE.sub(lambda variable: variable[0] if variable[1] in fixed else "./", text)
 
 

@@ -136,7 +136,7 @@ def refuse_agents(name: str) -> None:
 
 
 def _require_user(names: str, *, yes: bool) -> None:
-    """Raises HooktrayError for an agent, and where nobody can confirm at a terminal what `yes` does not."""
+    """Raises HooktrayError for an agent, and without `yes` where no terminal can confirm."""
     refuse_agents(names)
     if not yes and not sys.stdin.isatty():
         raise HooktrayError(f"{names}: nobody is there to say yes", hint="look at --dry-run, then give --yes")

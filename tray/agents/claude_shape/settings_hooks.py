@@ -133,7 +133,7 @@ class ShapedReader:
             yield (*at, "hooks", number), handler
 
     def patterns(self, event: str, matcher: str) -> tuple[str, str]:
-        """What a matcher says about the tool's name, and about the text of its input."""
+        """The parts of a matcher: for the name of the tool, and for the text of its input."""
         tool = self.pattern(event, matcher)
         is_about_tools = self.shape.events[self.aliases.get(event, event)].subject and tool != "*"
         return tool if is_about_tools else "", ""

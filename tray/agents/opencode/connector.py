@@ -37,7 +37,7 @@ class OpenCodeConnector(ScopedFileConnector, frozen=True, kw_only=True):
         return None if is_ours else state
 
     def other_paths(self, site: Site) -> Iterator[Path]:
-        """Plugins of ours in other projects, also those whose relay is no longer readable."""
+        """Hooktray's plugins in other projects, also those whose relay cannot be read any more."""
         for path in other_files(site, ID, self.settings_path(site)):
             if self.rest(read_state(path), path) is None:
                 yield path
