@@ -12,7 +12,7 @@ from tray.errors import HooktrayError
 
 
 class OwnFileConnector(EntryConnector, frozen=True, kw_only=True):
-    """Writes the whole file, and removes it. With `others`, it refuses a file with anything else, with these words."""
+    """Writes the whole file, and removes it. With `others`, it refuses a file that has anything else."""
 
     agent: str
     restart_hint: str
