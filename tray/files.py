@@ -68,7 +68,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_private(path: Path, text: bytes) -> None:
-    """Writes a private file, whole or not at all. It is on the disk when this returns. Raises OSError."""
+    """Writes a private file atomically; the bytes are on the disk when it returns. Raises OSError."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:  # noqa: PTH123
@@ -76,7 +76,7 @@ def write_private(path: Path, text: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
-        sync_folder(path.parent)  # else a power failure may leave the file that was there before
+        sync_folder(path.parent)  # otherwise a power failure may leave the old file
     except OSError:
         with contextlib.suppress(OSError):
             draft.unlink()

@@ -207,7 +207,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         _end_children()
         raise
     except Exception as error:  # the last place that can answer
-        if isinstance(error, HooktrayError):  # no database yet, not one of ours, or a new one
+        if isinstance(error, HooktrayError):  # no database yet, not Hooktray's, or a new one
             log.warning("%r %r: %s", call.agent, call.event, error.message)
         else:
             log.exception("%r %r", call.agent, call.event)

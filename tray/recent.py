@@ -1,4 +1,4 @@
-"""A memory of bounded size."""
+"""A dict that keeps only its newest entries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ V = TypeVar("V")
 
 
 class Recent(dict[K, V]):
-    """The entries that were set last, at most `limit` of them: setting one makes it the newest."""
+    """Keeps the `limit` entries that were set last; setting a key again makes it the newest."""
 
     def __init__(self, limit: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What becomes of each canonical decision at each agent's event, and its name for the hooks of each dialect."""
+"""How each agent's event carries each canonical decision, and the event's name for hooks of each dialect."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ABILITIES: dict[str, Capability] = {
     "stop": Capability.STOP,
     "retry": Capability.RETRY,
 }
-# What turns into a refusal where it cannot be carried and a refusal can.
+# Becomes a refusal at an event that can carry a refusal, but not this.
 STRICTER = frozenset({Verdict.ASK.word, "stop", *(f"rewrite {target.value}" for target in Target)})
 
 
 class FidelityRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One event of one agent. `after_the_fact`: its refusal reaches the model and withholds nothing."""
+    """One event of one agent. `after_the_fact`: a refusal only informs the model."""
 
     agent: str
     event: str
@@ -39,7 +39,7 @@ class FidelityRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FidelityPair(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of all that a hook of one dialect can say of one agent's event."""
+    """How one agent's event carries what a hook of one dialect can decide."""
 
     agent: str
     event: str
@@ -51,7 +51,7 @@ class FidelityPair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pairs() -> Iterator[FidelityPair]:
-    """Every event of every agent, for hooks of every dialect."""
+    """Yields every event of every agent, for hooks of every dialect."""
     for row in rows():
         for dialect, hook_event in row.hook_event_names.items():
             words = expressible(dialect, hook_event)
@@ -67,7 +67,7 @@ def pairs() -> Iterator[FidelityPair]:
 
 
 def expressible(dialect: str, hook_event: str) -> tuple[str, ...]:
-    """The words that a hook of this dialect has for an event of this name."""
+    """Returns the words that a hook of this dialect has for an event of this name."""
     spec = AGENTS[dialect].events.get(hook_event)
     can = spec.can if spec else AGENTS[dialect].default_can
     can |= AGENTS[dialect].extra_can.get(hook_event, Capability.NOTHING)
@@ -75,7 +75,7 @@ def expressible(dialect: str, hook_event: str) -> tuple[str, ...]:
 
 
 def rows() -> Iterator[FidelityRow]:
-    """Every event of every agent, in the order of the tables."""
+    """Yields every event of every agent, in the order of the tables."""
     for agent, known in AGENTS.items():
         for name, spec in known.events.items():
             yield _row(agent, name, spec)

@@ -41,7 +41,7 @@ from tray.web.page import WebPage
 
 SESSION = {"session_id": "s", "cwd": "/home/dev/shop"}
 ALERTING = ("tray.notify.", "tray.desktop.")
-BESIDE = ("tray.notify.push.", "tray.notify.sound")  # they get the same alerts, and do not pass them on
+BESIDE = ("tray.notify.push.", "tray.notify.sound")  # they get the same alerts, but do not pass them to the back end
 PLUMBING = ("tray.threads",)  # a thread's queue carries any work
 
 
@@ -172,7 +172,7 @@ def _reached(edges: dict[int, set[int]], start: int) -> set[int]:
 
 
 class ModuleTracer:
-    """Which modules of the alerts and of the desktop have functions that were called."""
+    """Collects the modules of alerts and desktop whose functions are called."""
 
     def __init__(self) -> None:
         self.modules: set[str] = set()
@@ -185,7 +185,7 @@ class ModuleTracer:
 
 @contextmanager
 def traced(tracer: Callable[[FrameType, str, object], None]) -> Iterator[None]:
-    """Traces this thread and all that start meanwhile."""
+    """Traces this thread and all threads that start meanwhile."""
     threading.setprofile(tracer)
     sys.setprofile(tracer)
     try:
@@ -197,7 +197,7 @@ def traced(tracer: Callable[[FrameType, str, object], None]) -> Iterator[None]:
 
 @contextmanager
 def wired(house: House, settings: SettingsInForce) -> Iterator[EventBus]:
-    """The engine's listener, with all that announces what it hears."""
+    """Yields the engine's listener, connected to everything that announces its events."""
     house.stores.switch.mute(True)
     loop, work = LoopThread(), WorkQueue("work")
     bus = EventBus(work, house.stores.journal, TurnEndDetector(EndedTurns()))
@@ -219,7 +219,7 @@ def wired(house: House, settings: SettingsInForce) -> Iterator[EventBus]:
 
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch) -> RecordingBackend:
-    """No desktop is here, and which back ends there are depends on the system."""
+    """Replaces the back ends of the system, as there is no desktop."""
     backend = RecordingBackend()
     monkeypatch.setattr(AlertController, "backends", lambda _: (backend,))
     return backend

@@ -1,4 +1,4 @@
-"""Stand-ins for an icon, and for what it calls when the user clicks."""
+"""Stand-ins for an icon, and for the objects that it calls at a click."""
 
 from __future__ import annotations
 

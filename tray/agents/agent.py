@@ -288,14 +288,14 @@ class Agent(KnownAgent, frozen=True, kw_only=True):
 def timed(
     events: Mapping[str, EventSpec], usual: float, others: Mapping[str, float] | None = None
 ) -> Mapping[str, EventSpec]:
-    """Returns the events with the time-outs of our entries in seconds: the `usual` one, or its own in `others`."""
+    """Returns the events with the time-outs of Hooktray's entries, in seconds: `others` by event, else `usual`."""
     return {name: replace(spec, timeout=(others or {}).get(name, usual)) for name, spec in events.items()}
 
 
 def part(place: str, *values: object) -> Callable[[], Any]:
-    """Returns what a place names: a module, or `module:NAME`, which is called with the `values`, if there are any.
+    """Returns a function that imports a module, or `module:NAME`. With `values`, it calls what it has imported.
 
-    A test compares it with the protocol that it is for.
+    The result is Any: a test compares each part with the Protocol that it implements.
     """
     module, _, name = place.partition(":")
 

@@ -119,7 +119,7 @@ def config_change(site: Site, current: FileState, text: bytes) -> FileChange:
 
 
 def read_or_empty(path: Path) -> bytes:
-    """The text of a file; empty when there is none, or it cannot be read."""
+    """Returns the text of a file; empty if there is none, or it cannot be read."""
     try:
         state = read_state(resolve_links(path))
     except HooktrayError:

@@ -1,4 +1,4 @@
-"""Connects an agent whose hooks are executables: one of Hooktray's for each event, in the agent's folder of hooks."""
+"""Connects an agent whose hooks are executables: writes one for each event into the agent's folder of hooks."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from tray.agents.connection import EntryContent, RelayEntry, Site
 from tray.edit.file_changes import File, FileState, read_state
 
 MODE = 0o755
-LENGTH_LIMIT = 4096  # bytes of an executable of ours
+LENGTH_LIMIT = 4096  # bytes of Hooktray's executable
 
 
 class ExecutablesConnector(msgspec.Struct, frozen=True, kw_only=True):
-    """What connectors of such agents share. The agent runs whatever is in the folder."""
+    """The common part of these connectors. The agent runs every file of the folder."""
 
     agent: str
-    starter: tuple[str, ...] = ()  # which the agent starts the file with
+    starter: tuple[str, ...] = ()  # the command with which the agent starts the file
 
     def folder(self, site: Site) -> Path:
-        """The agent's folder of hooks."""
+        """Returns the agent's folder of hooks."""
         raise NotImplementedError
 
     def events(self, site: Site) -> Iterable[str]:
-        """The events that have, or can have, an executable of ours."""
+        """Returns the events that have, or can have, an executable of Hooktray's."""
         raise NotImplementedError
 
     def path(self, site: Site, event: str) -> Path:
         return self.folder(site) / event
 
     def executable(self, site: Site, event: str) -> File:
-        """Our executable for this event."""
+        """Returns Hooktray's executable for this event."""
         text = relay_command.shim((*site.relay, self.agent, event), otherwise="cat >/dev/null")
         return File(text=text, mode=MODE)
 
@@ -42,13 +42,13 @@ class ExecutablesConnector(msgspec.Struct, frozen=True, kw_only=True):
         return self.folder(site).parent.is_dir()
 
     def parse(self, state: FileState) -> relay_command.RelayCommand | None:
-        """The relay command of our executable; None for any other file."""
+        """Returns the relay command of Hooktray's executable; None for any other file."""
         if not isinstance(state, File) or len(state.text) > LENGTH_LIMIT or not state.text.startswith(b"#!/bin/sh\n"):
             return None
         return relay_command.parse_for(self.agent, state.text.decode("utf-8", "replace").strip().splitlines()[-1])
 
     def own_files(self, site: Site) -> Iterator[tuple[str, Path, FileState]]:
-        """The event, the path and the state of each executable of ours."""
+        """Yields the event, the path and the state of each executable of Hooktray's."""
         for event in self.events(site):
             state = read_state(path := self.path(site, event))
             if self.parse(state):

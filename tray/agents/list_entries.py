@@ -1,4 +1,4 @@
-"""Connects an agent by an entry for each event in a list of a TOML or YAML file, and imports hooks from that list.
+"""Connects an agent by one entry an event in a list of a TOML or YAML file, and imports hooks from that list.
 
 {event: "Stop", command: "[ -x … ] && exec … || …", timeout: 600}
 """
@@ -15,7 +15,7 @@ from tray.agents.settings_connector import OwnEntry, SettingsConnector
 from tray.agents.settings_import import SettingsImporter
 from tray.model.event import EventSpec
 
-KEY = "hooks"  # of the list
+KEY = "hooks"  # the key of the list
 HANDLER_KEYS = ("command", "timeout")
 
 
@@ -30,7 +30,7 @@ class ListEditor(Protocol):
 
 
 class ListConnector(SettingsConnector, frozen=True, kw_only=True):
-    """Our entries are the last ones of the list. An agent's connector names the file and its command."""
+    """Adds Hooktray's entries at the end of the list. An agent's connector names the file and the command."""
 
     agent: str
     editor: ListEditor
@@ -55,7 +55,7 @@ class ListConnector(SettingsConnector, frozen=True, kw_only=True):
                 )
 
     def parse(self, entry: object) -> relay_command.RelayCommand | None:
-        """The relay command of an entry of ours."""
+        """Returns the relay command of Hooktray's entry; None for any other entry."""
         return relay_command.parse_for(self.agent, entry.get("command")) if isinstance(entry, dict) else None
 
     def desired(self, relay: tuple[str, ...]) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class ListConnector(SettingsConnector, frozen=True, kw_only=True):
 
 
 class ListImporter(SettingsImporter, frozen=True, kw_only=True):
-    """Moves entries of the list, each as it was written. `written` returns these entries as a text of their own."""
+    """Moves entries of the list without a change. `written` returns the text of a file with only these entries."""
 
     connector: ListConnector
     empty: bytes = b""
@@ -90,7 +90,7 @@ class ListImporter(SettingsImporter, frozen=True, kw_only=True):
         raise NotImplementedError
 
     def stay_reason(self, site: Site, text: bytes, entry: Any, import_path: Path, check: HookCheck) -> str:
-        """Why an entry stays; "" if Hooktray can run it as the agent does."""
+        """Returns why an entry stays; "" if Hooktray can run it as the agent does."""
         raise NotImplementedError
 
     def extract(self, site: Site, text: bytes, path: Path, import_path: Path, check: HookCheck) -> Extracted:

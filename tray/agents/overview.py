@@ -1,4 +1,4 @@
-"""What every event needs of all agents: which may have sent it, and which files are protected.
+"""The values of all agents that every event needs: which agent may have sent it, and which files are protected.
 
 An event imports only the module of the agent that it came from, so this repeats a few values of the built-in agents.
 A test compares them with the agents' own.
@@ -18,10 +18,10 @@ from tray.agents.registry import AGENTS
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """A few values of several agents.
 
-    `senders_by_key`: the agents by the keys of a payload that may identify them as its sender, and
-    `senders_by_transcript` by a word in the path of a payload's transcript. `home_variables`: the agents by the
-    variables that name their homes, where files are protected. A text without one of `protected_words` names no
-    protected file of an agent, and starts no agent that has no hooks.
+    `senders_by_key` has the agents by payload keys that may identify the sender, `senders_by_transcript` by a word
+    in the path of the transcript, and `home_variables` by the variables that name their homes, where files are
+    protected. A text without any of `protected_words` names no protected file of an agent, and starts no agent
+    without hooks.
     """
 
     senders_by_key: Mapping[str, tuple[str, ...]]
@@ -87,7 +87,7 @@ def overview_of(agents: Iterable[KnownAgent]) -> Overview:
 
 @cache
 def whole_overview() -> Overview:
-    """Returns the values of all agents. Where they meet, a built-in agent comes before those of packages."""
+    """Returns the values of all agents. A built-in agent comes before those of packages."""
     packaged = overview_of(AGENTS.packaged.agents.values())
     keys = {**OVERVIEW.senders_by_key, **packaged.senders_by_key}
     own = OVERVIEW.senders_by_key

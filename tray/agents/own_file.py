@@ -1,4 +1,4 @@
-"""Connects an agent by a file that is all Hooktray's, in the user's folder of the agent or in a project's."""
+"""Connects an agent by a file that has only Hooktray's entries, in the user's folder or in a project."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tray.errors import HooktrayError
 
 
 class OwnFileConnector(EntryConnector, frozen=True, kw_only=True):
-    """Writes the whole file, and removes it. With `others`, it refuses a file that has anything else."""
+    """Writes the whole file, and removes it. If `others` is set, it refuses a file with other content."""
 
     agent: str
     restart_hint: str
-    others: tuple[str, str] = ("", "")  # what is wrong with the file, and what to do
+    others: tuple[str, str] = ("", "")  # the error about other content, and the hint
 
     def text(self, site: Site, present: frozenset[str]) -> bytes:
-        """All of the file, with entries for the needed events and for those that are present."""
+        """Returns the whole file, with entries for the needed events and for those in `present`."""
         raise NotImplementedError
 
     def rest(self, state: FileState, path: Path) -> FileState:
-        """The file without anything of ours; None when nothing else is in it."""
+        """Returns the file without Hooktray's entries; None if it has nothing else."""
         raise NotImplementedError
 
     def notes(self, site: Site) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ class OwnFileConnector(EntryConnector, frozen=True, kw_only=True):
         return FileChange(path=real, before=current, after=after, origin=origin, display_path=path)
 
     def disconnect_change(self, site: Site, path: Path) -> FileChange | None:
-        """Puts back what was there before; what is not ours, if it was edited since."""
+        """Restores the file of before `connect`. If it was edited since, only Hooktray's entries go."""
         real = resolve_links(path)
         current = read_state(real)
         backup = site.backups.as_written(real, current)
@@ -54,11 +54,11 @@ class OwnFileConnector(EntryConnector, frozen=True, kw_only=True):
 
 
 class ScopedFileConnector(OwnFileConnector, frozen=True, kw_only=True):
-    """The file is below the user's folder, or with the scope `project` below a project's."""
+    """The file is below the user's folder; with the scope `project`, it is below the project's."""
 
     name: str  # as people call the agent
-    variable: str  # of the environment; names the folder that `folder` is in
-    usual: str  # that folder in the user's home
+    variable: str  # the environment variable that names the parent of `folder`
+    usual: str  # the usual parent of `folder`, in the user's home
     folder: str = ""
     project_folder: str
     file: Path
@@ -74,7 +74,7 @@ class ScopedFileConnector(OwnFileConnector, frozen=True, kw_only=True):
         return (self.home(site) if scope == "user" else site.cwd / self.project_folder) / self.file
 
     def settings_paths(self, site: Site) -> tuple[Path, ...]:
-        """The file of this scope; without a scope, the user's and those of projects."""
+        """Returns the file of this scope; without a scope, the user's and those of projects."""
         own = self.settings_path(site)
         return (own,) if site.scope else (own, *self.other_paths(site))
 

@@ -139,7 +139,7 @@ def _unknown(via_agent: str, word: str, payload: Payload) -> RecognisedCaller:
 def _unanswered(
     agent: str, event: str, via_agent: str, payload: Payload, reason: SkipReason, answer: Answer
 ) -> RecognisedCaller:
-    """A caller that no hook can answer, with what is known of its session."""
+    """Returns a caller that no hook can answer, with what is known of its session."""
     folders = (*wire.text_list(payload, "workspace_roots"), *wire.text_list(payload, "workspacePaths"))
     return RecognisedCaller(
         agent=agent,

@@ -121,7 +121,7 @@ def find(event: Event, agent: Agent, stdout: bytes, *, is_unused: bool = False) 
     objects = [one for part in _parts(text) for one in _objects(part)]
     refusals = [one for one in objects if _refusal_in(event, agent, one.fields, NO_COPY)]
     misses = [one for one in objects if _near_miss(event, agent, one.fields, NO_COPY, is_unused)]
-    if not refusals and not misses:  # the usual case, in which the event is not read
+    if not refusals and not misses:  # the usual case: no need to parse the event
         return None
     copy = _event_copy(event, agent)
     own = [_own_refusal(event, agent, one, copy) for one in refusals if not copy.covers(one.text, text)]
@@ -343,7 +343,7 @@ def _verdict_keys() -> frozenset[str]:
 
 
 def _is_near(one: str, other: str) -> bool:
-    """True if at most NEAR edits are between two words that are long enough to be misspelt."""
+    """True if two long enough words differ by at most NEAR edits."""
     if min(len(one), len(other)) < SHORTEST or abs(len(one) - len(other)) > NEAR:
         return False
     row: list[int] = [*range(len(other) + 1)]

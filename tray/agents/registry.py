@@ -55,8 +55,8 @@ EDITORS = word_set(
 class SupportedAgents(Mapping[str, Agent]):
     """The built-in agents, then those of packages.
 
-    A look-up imports the agent's module, and that of a built-in agent does not search for packages. Listing the ids
-    imports no module. `find` is a cached `get`, for what runs at every event.
+    A look-up imports the agent's module; for a built-in agent, it does not search for packages. Listing the ids
+    imports no module. `find` is a cached `get`, for code that runs at every event.
     """
 
     def __init__(self, modules: Mapping[str, str]) -> None:
@@ -72,7 +72,7 @@ class SupportedAgents(Mapping[str, Agent]):
 
     @cached_property
     def packaged(self) -> PackagedAgents:
-        """The agents of packages; looks for them at its first use."""
+        """The agents of packages; the first use searches for them."""
         return packaged_agents(RESERVED)
 
     def __contains__(self, id: object) -> bool:

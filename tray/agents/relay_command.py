@@ -108,13 +108,13 @@ def parse(line: str | Sequence[str]) -> RelayCommand | None:
 
 
 def parse_for(agent: str, line: object) -> RelayCommand | None:
-    """The relay command of a line, or of words, of ours for this agent; None for any other value."""
+    """Returns the relay command of a line, or of words, if Hooktray wrote it for this agent; else None."""
     command = parse(line) if isinstance(line, str | Sequence) else None
     return command if command and command.agent == agent else None
 
 
 def shell_argv(line: str) -> tuple[str, ...]:
-    """How an agent starts a line that it gives to a shell."""
+    """Returns the command by which an agent runs a line in a shell."""
     return ("cmd.exe", "/d", "/c", *shlex.split(line)) if sys.platform == "win32" else ("/bin/sh", "-c", line)
 
 

@@ -1,4 +1,4 @@
-"""Connects an agent by entries in its user's settings files, of which every other byte stays."""
+"""Connects an agent by entries in its user's settings files, and changes no other byte of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tray.errors import HooktrayError
 
 
 class OwnEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One of our entries as a file has it: `value` is all of it, `handler` the part that the agent runs."""
+    """One of Hooktray's entries in a file: `value` is the whole entry, `handler` the part that the agent runs."""
 
     event: str
     value: Any
@@ -30,9 +30,9 @@ class OwnEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EntryConnector(msgspec.Struct, frozen=True):
-    """A Connector for all kinds of files. `agent` is its id; `desired` returns our entry for each event, in full.
+    """A Connector for all kinds of files. `agent` is its id; `desired` returns Hooktray's whole entry for each event.
 
-    `own_entries` returns our entries in a file. It raises HooktrayError if the agent cannot read the file.
+    `own_entries` returns Hooktray's entries in a file. It raises HooktrayError if the agent cannot read the file.
     """
 
     @property
@@ -40,7 +40,7 @@ class EntryConnector(msgspec.Struct, frozen=True):
         raise NotImplementedError
 
     def settings_path(self, site: Site) -> Path:
-        """The file that our entries go into."""
+        """Returns the file that gets Hooktray's entries."""
         raise NotImplementedError
 
     def own_entries(self, text: bytes, path: Path) -> Iterator[OwnEntry]:
@@ -50,17 +50,17 @@ class EntryConnector(msgspec.Struct, frozen=True):
         raise NotImplementedError
 
     def settings_paths(self, site: Site) -> tuple[Path, ...]:
-        """The settings file, and other files that have entries of ours."""
+        """Returns the settings file, and other files that have entries of Hooktray's."""
         return (self.settings_path(site),)
 
     def other_paths(self, site: Site) -> Iterator[Path]:
-        """Files that we wrote in other folders, as far as they still have entries of ours."""
+        """Yields the files in other folders that still have entries of Hooktray's."""
         for path in other_files(site, self.agent, self.settings_path(site)):
             if any(self.own_entries(read_or_empty(path), path)):
                 yield path
 
     def notes(self, site: Site) -> tuple[str, ...]:
-        """What the user should know after `connect`."""
+        """Returns what the user should know after `connect`."""
         return ()
 
     def connect(self, site: Site) -> Plan:
@@ -72,15 +72,15 @@ class EntryConnector(msgspec.Struct, frozen=True):
         return Plan(changes=tuple(filter(None, changes)))
 
     def connect_change(self, site: Site, path: Path) -> FileChange | None:
-        """The change that adds our entries to a file; None when the file needs none."""
+        """Returns the change that adds Hooktray's entries to a file; None if the file needs none."""
         raise NotImplementedError
 
     def disconnect_change(self, site: Site, path: Path) -> FileChange | None:
-        """The change that takes ours out; None when there are none."""
+        """Returns the change that removes Hooktray's entries; None if there are none."""
         raise NotImplementedError
 
     def needed(self, site: Site, entries: Mapping[str, Any], present: frozenset[str] = frozenset()) -> dict[str, Any]:
-        """Those of our entries that `connect` writes: for needed events, and for those that have one."""
+        """Returns the entries that `connect` writes: for needed events, and for those in `present`."""
         return {event: one for event, one in entries.items() if event in present or site.needs(self.agent, event)}
 
     def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
@@ -116,7 +116,7 @@ class EntryConnector(msgspec.Struct, frozen=True):
 
 
 class SettingsConnector(EntryConnector, frozen=True):
-    """Edits our entries in the text of a settings file.
+    """Edits Hooktray's entries in the text of a settings file.
 
     `create` returns the text of a new file, `add` the text with our entries as they are today, and `strip` the text
     without any of them.
@@ -135,7 +135,7 @@ class SettingsConnector(EntryConnector, frozen=True):
         return self.settings_path(site).parent.is_dir()
 
     def connect_change(self, site: Site, path: Path) -> FileChange | None:
-        """Raises HooktrayError if settings cannot hold a path of Hooktray's."""
+        """Raises HooktrayError if the settings cannot hold the relay's path."""
         try:
             return self._added(site, path)
         except UnicodeEncodeError as error:
@@ -143,7 +143,7 @@ class SettingsConnector(EntryConnector, frozen=True):
             raise HooktrayError(what, hint="use a folder with another name: hooktray --home DIR connect") from error
 
     def _added(self, site: Site, path: Path) -> FileChange | None:
-        """If only our entries differ from what we wrote, the file gets exactly the bytes that we wrote."""
+        """If only Hooktray's entries have changed, the file gets exactly the bytes of the last `connect`."""
         real = resolve_links(path)
         current = stripped = read_state(real)
         if isinstance(current, File) and not is_blank(current.text):
@@ -178,7 +178,7 @@ class SettingsConnector(EntryConnector, frozen=True):
         return written if self.strip(written.text, path) == self.strip(text, path) else None
 
     def disconnect_change(self, site: Site, path: Path) -> FileChange | None:
-        """Puts back the old bytes if nothing was edited since, else takes out our entries."""
+        """Restores the old bytes if nothing was edited since, else removes Hooktray's entries."""
         real = resolve_links(path)
         current = read_state(real)
         backup = site.backups.as_written(real, current)
@@ -206,7 +206,7 @@ class SettingsConnector(EntryConnector, frozen=True):
         )
 
     def _undone(self, path: Path, backup: Backup, current: File) -> bytes | None:
-        """Returns the file before `connect`, with later edits of the user; None if they overlap with our entries."""
+        """Returns the file before `connect`, with later edits of the user; None if they overlap with Hooktray's."""
         if not isinstance(backup.before, File) or not isinstance(backup.after, File):
             return None
         text = merge(backup.after.text, backup.before.text, current.text)

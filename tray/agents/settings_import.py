@@ -33,7 +33,7 @@ def stay_reason(
     unconnected: Mapping[str, str] = {},
     unsupported: str = UNSUPPORTED,
 ) -> str:
-    """Why hooks stay; "" if Hooktray can run all of them as the agent does, without a warning."""
+    """Returns why hooks stay; "" if Hooktray can run all of them as the agent does, without a warning."""
     for event in (hook.match.native for hook in found.hooks):
         if why := unconnected.get(event):
             return f"{event} {why}, so `connect` writes no line of ours there"

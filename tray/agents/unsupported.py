@@ -9,7 +9,7 @@ from tray.agents.agent import KnownAgent, Marks, Payload
 
 
 def _is_hermes(payload: Payload) -> bool:
-    """True for lower-case event names and {"tool_name":…,"tool_input":…,"extra":{…}}."""
+    """True if the event name is in lower case and the payload is {"tool_name":…,"tool_input":…,"extra":{…}}."""
     is_named = wire.hook_event_name(payload, "")[:1].islower()
     return is_named and isinstance(payload.get("extra"), dict) and {"tool_name", "tool_input"} <= payload.keys()
 

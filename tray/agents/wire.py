@@ -155,7 +155,7 @@ def json_problem(value: Any) -> str:
 
 
 def object_problem(value: Any) -> str:
-    """Why `value` cannot be written as a JSON object; "" when it can."""
+    """Returns why `value` cannot be written as a JSON object; "" if it can."""
     return json_problem(value) if isinstance(value, Mapping) else "is not a JSON object"
 
 
@@ -219,7 +219,7 @@ def text_list(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def objects(fields: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    """The objects in the list under `key`."""
+    """Returns the objects in the list under `key`."""
     value = fields.get(key)
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 

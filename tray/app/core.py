@@ -167,9 +167,9 @@ class TrayCore:
 
 
 class LiveFacts:
-    """What decides about requests of commands: known agents, a desktop, lost approvals.
+    """The facts that decide about a command's request: known agents, a desktop, lost approvals.
 
-    Read anew each time, from any thread.
+    Each property reads its fact anew. Any thread may use it.
     """
 
     def __init__(self, core: TrayCore, tray: TrayStatus) -> None:

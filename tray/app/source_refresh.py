@@ -31,8 +31,8 @@ class SourceRefresh:
 
     It does so on request, when one of their files changes, and while events come in.
 
-    Any thread may request that; all else is done on the thread of the work queue. The parts that follow changes
-    are set before the queue runs anything.
+    Any thread may request a refresh; everything else runs on the thread of the work queue. The start sets the parts
+    that follow changes before the queue runs anything.
     """
 
     controls: Controls

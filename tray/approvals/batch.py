@@ -25,7 +25,7 @@ DIGEST_DIGITS = 8  # digits of the digest that people see
 
 
 class ApprovalBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """What one click approves. It can be empty."""
+    """The hooks that one click approves; there may be none."""
 
     hooks: tuple[HookState, ...] = ()
     source: str = ""  # the file whose waiting hooks these are; "" for imported hooks
@@ -36,7 +36,7 @@ class ApprovalBatch(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def digest(self) -> str:
-        """Names exactly these hooks with this content; "" without any."""
+        """Identifies exactly these hooks with this content; "" if there are none."""
         content = json.dumps([(one.key, one.digest) for one in self.hooks])
         return hashlib.sha256(content.encode()).hexdigest() if self.hooks else ""
 

@@ -238,7 +238,7 @@ class HookCatalog:
         return guarded_settings.exceptions(self.configuration.settings, self._ledger.state)
 
     def _build_states(self, ledger_state: LedgerState, *, are_read: bool) -> tuple[HookState, ...]:
-        # Each hook's position is that of its source and its own within it: a removed hook moves none in other files.
+        # A position is (source, hook within it), so a removed hook does not change the positions of other files.
         sources = list(dict.fromkeys(hook.source.path for hook in self._hooks))
         counts = Counter[str]()
         positions = []
@@ -350,7 +350,7 @@ class HookCatalog:
         except (OSError, ValueError) as error:
             inspection = HooktrayError(f"{hook.name}: {error}")
         stamps = before
-        if isinstance(inspection, Inspection):  # those of the files count from before they were read
+        if isinstance(inspection, Inspection):  # the stamps of the files are those from before they were read
             earlier = {stamp[0]: stamp for stamp in (*before, *inspection.stamps)}
             stamps = tuple(earlier.get(one[0], one) for one in file_stamps(hook, inspection.watched_paths))
         self._inspections[hook.key] = (hook.definition, stamps, inspection)

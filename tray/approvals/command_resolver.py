@@ -120,7 +120,7 @@ def _line(
 def _data_word(word: CommandWord, placeholders: Mapping[str, str], command: Command) -> str:
     """Returns a word that names data with the user's own path, which is right in every folder."""
     named = word.text.removeprefix(word.prefix)
-    is_relative = not command.format and named.startswith(("./", "../"))  # other formats mean the agent's folder
+    is_relative = not command.format and named.startswith(("./", "../"))  # other formats: below the agent's folder
     if named.startswith("~/") or (is_relative and "${" not in named):
         return word.prefix + word.path
     if is_user_file(word.path) and not Path(named).is_absolute():

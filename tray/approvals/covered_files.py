@@ -37,7 +37,7 @@ LOG_SUFFIXES = {".db", ".jsonl", ".lock", ".log", ".ndjson", ".out", ".pid", ".p
 
 
 class ScriptProblemKind(enum.Enum):
-    """What is missing or wrong, and what to do about it."""
+    """A kind of problem: its message and its remedy."""
 
     FILE = (
         phrase("`{name}` is not there, and {script} loads it"),

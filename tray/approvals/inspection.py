@@ -190,7 +190,7 @@ def file_stamps(hook: Hook, also: Iterable[str] = ()) -> tuple[Stamp, ...]:
 
 
 def _entries(hook: Hook, command: Command) -> tuple[EntryPoint, ...]:
-    """The files of the user's own that its line runs, each once; files of the system's packages are left out."""
+    """Returns the user's own files that the line runs, each once; files of system packages are left out."""
     found: dict[str, EntryPoint] = {}
     for path, program, by_name in _run_files(hook, command):
         if path not in found and is_user_file(path):
@@ -201,7 +201,7 @@ def _entries(hook: Hook, command: Command) -> tuple[EntryPoint, ...]:
 
 
 def _run_files(hook: Hook, command: Command) -> Iterator[tuple[str, str, bool]]:
-    """Yields each path that the line runs, the interpreter in front of it, and True if it was found by its name."""
+    """Yields each path that the line runs, the interpreter before it, and True if a search by name found it."""
     if command.shell:
         for one in shell_hooks.runs(shell_hooks.script_of(hook, command), command.folder):
             if one.path:

@@ -15,9 +15,9 @@ LLM_REMEDY = phrase("write `llm:` in hooktray.yaml and confirm it in the tray's 
 
 
 class HookFailure(enum.Enum):
-    """A cause that has a remedy of its own. Each has the words by which it is known, and the remedy.
+    """A kind of failure: the words that identify it in a cause, and its remedy.
 
-    The first one whose words are in the cause counts. Remedies may have `{path}` and `{source}`.
+    The first kind with one of its words in the cause applies. Remedies may have `{path}` and `{source}`.
     """
 
     BROKEN_PROGRAM = (

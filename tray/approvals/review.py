@@ -179,7 +179,7 @@ def _sections(state: HookState, copies: Copies, environment: Mapping[str, str]) 
 
 
 def _changed_approval(state: HookState, copies: Copies) -> Manifest | DamagedError | None:
-    """Returns what is approved, or how its copy is damaged; None if nothing is, or if just that is proposed."""
+    """Returns the approved manifest, or the damage of its copy; None if nothing, or the same content, is approved."""
     if not state.approved or state.approved == state.digest:
         return None
     try:

@@ -57,7 +57,7 @@ Yes = Annotated[bool, Option("--yes", "-y", help="Write without asking.")]
 class AgentQuestion:
     """Asks the user before it writes agents' settings.
 
-    `plan` makes what would be written for an agent, `write` carries it out; an empty plan still removes notes that a
+    `plan` returns the changes for an agent, `write` carries them out. Writing an empty plan removes notes that a
     crash left. Both raise HooktrayError.
     """
 
@@ -136,7 +136,7 @@ def refuse_agents(name: str) -> None:
 
 
 def _require_user(names: str, *, yes: bool) -> None:
-    """Raises HooktrayError for an agent, and without `yes` where no terminal can confirm."""
+    """Raises HooktrayError if an agent runs this; without `yes`, also if no terminal can confirm."""
     refuse_agents(names)
     if not yes and not sys.stdin.isatty():
         raise HooktrayError(f"{names}: nobody is there to say yes", hint="look at --dry-run, then give --yes")

@@ -1,4 +1,4 @@
-"""`--follow`: what comes in, as it comes in."""
+"""`--follow`: prints new rows as they arrive."""
 
 from __future__ import annotations
 

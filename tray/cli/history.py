@@ -77,7 +77,7 @@ def log(
         return
     asked = ask_report(paths, "log", limit=limit, wanted=wanted) if limit <= MAX_ASKED else None
     entries: Sequence[LogEntry] = asked["entries"] if asked else ()
-    if not entries:  # an empty log may be that of a misspelt name
+    if not entries:  # the log may be empty because a name is misspelt
         entries = log_report(_checked_journal(paths, wanted), limit, row_filter(wanted))
     if not as_json:
         print_log(entries, filtered=any(value != "" for value in wanted.values()))

@@ -58,7 +58,7 @@ def test(paths: Paths) -> int:
 
 def add(paths: Paths) -> None:
     paths.prepare()
-    if sys.stdin.isatty():  # without an echo; never an argument, which others could read
+    if sys.stdin.isatty():  # not echoed, and never an argument: other users could read that
         url = getpass("The service's Apprise URL (it is not shown): ").strip()
     else:
         url = sys.stdin.readline().strip()

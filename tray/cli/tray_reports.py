@@ -1,6 +1,7 @@
 """`hooktray status` and `hooktray list`, and how commands ask the running tray for what they show.
 
-The tray has everything in memory that a command would have to import. All of it works without a tray, too.
+The running tray has in memory what a command would have to import first. Without a tray, the command reads the
+state itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the reading commands print: tables and reports for people.
+"""Prints the tables and reports of the commands that only read.
 
 A table is cut to a terminal's width and coloured there; a file or a pipe gets tabs between the cells.
 """

@@ -23,7 +23,7 @@ WITHOUT_PACKAGE: Mapping[str, object] = {"is_installed": False, "switch_files": 
 
 
 class PackageConnector:
-    """Has the functions of a connector from a Python package. If its code fails, most of them raise AgentError."""
+    """Wraps a connector from a Python package. If its code fails, most functions raise AgentError."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent

@@ -1,6 +1,6 @@
-"""com.canonical.dbusmenu: how a tray host reads the menu. Clicks do not come in here, see sni.py.
+"""com.canonical.dbusmenu: how a tray host reads the menu. sni.py takes the clicks.
 
-MenuTable has the menu in these terms: rows with stable numbers, and what changed from one menu to the next.
+MenuTable has the rows with stable numbers, and finds what changed from one menu to the next.
 """
 
 # dbus-fast reads the annotations of this module as D-Bus signatures, so they must not be postponed to strings.

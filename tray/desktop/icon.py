@@ -144,7 +144,7 @@ def choose_icon(
 
 
 def _on_bus(loop: asyncio.AbstractEventLoop, clicks: IconClicks, environment: Mapping[str, str]) -> Icon | None:
-    """The icon on the session bus; None where no bus answers."""
+    """Returns the icon on the session bus; None if no bus answers."""
     from tray.desktop.sni import BUS_ERRORS, SniIcon
 
     address = session_bus(environment)
@@ -157,7 +157,7 @@ def _on_bus(loop: asyncio.AbstractEventLoop, clicks: IconClicks, environment: Ma
         sni.stop()
         return None
     icon = sni.host_observer = FallbackIcon(sni, clicks, environment)
-    if not has_host:  # otherwise whatever the screen has: Xlib takes 2 MB and 30 ms
+    if not has_host:  # otherwise skip the search on the screen: Xlib takes 2 MB and 30 ms
         icon.fall_back()
     return icon
 

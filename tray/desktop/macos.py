@@ -21,7 +21,7 @@ def open_file(path: Path) -> None:
 
 
 def activated_sockets() -> list[int]:
-    """The sockets that launchd opened for this process; see launch_activate_socket(3)."""
+    """Returns the sockets that launchd opened for this process; see launch_activate_socket(3)."""
     system = ctypes.CDLL(None)
     numbers, count = ctypes.POINTER(ctypes.c_int)(), ctypes.c_size_t()
     try:

@@ -1,4 +1,4 @@
-"""The main thread of an icon that needs no toolkit, and the icon without a screen, which has nothing else."""
+"""Runs the main thread of an icon that needs no toolkit. HeadlessIcon, without a screen, has nothing else."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class HeadlessIcon(MainLoop):
         self.reason = reason
 
     def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
-        """There is nothing to show it on."""
+        """Does nothing, as there is no screen."""
 
 
 @contextlib.contextmanager

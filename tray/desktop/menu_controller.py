@@ -126,7 +126,7 @@ class MenuController:
             case actions.ToggleSwitch():
                 self._controls.toggle(CHANNEL)
             case actions.StartAtLogin(on):
-                self._parts.login.turn(on)  # raises an error unless it was read back
+                self._parts.login.turn(on)  # raises an error if the entry does not read back
                 done = say("Hooktray starts when you log in")
                 self._inform("", done if on else say("Hooktray no longer starts when you log in"))
                 self._presenter.show()

@@ -70,7 +70,7 @@ class MenuConnections(Protocol):
 
 
 class MenuPage(Protocol):
-    """The WebPage: it opens a decision by its id, or another place. Raises HooktrayError where nothing can."""
+    """The WebPage: opens a decision by its id, or another place. Raises HooktrayError if no program can open it."""
 
     def open(self, place: str) -> object: ...
 

@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 
 class UserPresence:
-    """Reports the user's attention. It asks the desktop on a thread of its own, as that may take long."""
+    """Reports the user's attention. A thread of its own asks the desktop, as the answer may take long."""
 
     def __init__(
         self,

@@ -5,8 +5,8 @@ menu is updated in place and stays open. When the bus itself dies, the next `sho
 address.
 
 Any program on the session bus can call Event, so a click counts only when it comes from the process of a tray host
-(registration.py). dbus-fast does not tell a method who called it; that is why events are taken off the wire before
-they get to the menu's methods.
+(registration.py). dbus-fast does not give a method the sender of the call, so SniIcon takes the messages before
+dbus-fast passes them to the menu's methods.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ class SniIcon:
         self.main.post(partial(self._clicks.act, action))
 
     async def _is_from_host(self, bus: MessageBus, message: Message, actions: Sequence[Action]) -> bool:
-        """Whether a trusted tray host sent this; any other sender gets an error as its answer."""
+        """True if a trusted tray host sent this; any other sender gets an error."""
         pid = await process(bus, message.sender or "")
         known = bool(pid) and pid in await hosts(bus)
         if known and self._clicks.is_trusted_host(pid):

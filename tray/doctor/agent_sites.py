@@ -1,4 +1,4 @@
-"""The user's agents, for the commands, the menu and the doctor: where they are, which are there, what they sent.
+"""The user's agents, for the commands, the menu and the doctor: their files, which are installed, what they sent.
 
 `check` reports each: installed, connected, trusted, firing, its last event; and the packages that bring agents.
 """

@@ -1,4 +1,4 @@
-"""What checks look at, and what they find: a cause with its values.
+"""The input of the doctor's checks, and their findings: a cause with its values.
 
 One table has each cause's severity, words and remedy.
 """
@@ -309,9 +309,9 @@ def found(cause: Cause, name: str, **values: object) -> Finding:
 
 
 class CheckContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What checks look at. `tray` is what the running tray reports; None when none runs.
+    """The input of the checks. `tray` is the report of the running tray; None if none runs.
 
-    `static`: start nothing of the user's.
+    `static`: checks start no program of the user's.
     """
 
     paths: Paths
@@ -323,7 +323,7 @@ class CheckContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """The first `most` names, and how many more there are."""
+    """Returns the first `most` names, and the number of the others."""
     shown, more = ", ".join(names[:most]), len(names) - most
     return f"{shown} " + count("and {n} more", "and {n} more", more) if more > 0 else shown
 

@@ -64,7 +64,7 @@ def _state(one: HookState) -> Iterator[Finding]:
         yield found(Cause.HOOK_BROKEN, name, problem=one.health, remedy=_remedy(one))
     elif one.state is ApprovalState.PENDING:
         yield found(Cause.HOOK_WAITS, name)
-        # What its scripts lack, as far as their files show; nothing has run yet.
+        # Only what the files show: the hook has not run yet.
         for problem in problems(one.inspection) if one.inspection else ():
             yield found(Cause.HOOK_LACKS, name, problem=problem.message, remedy=problem.remedy)
     elif one.state is ApprovalState.CHANGED:
@@ -87,7 +87,7 @@ def _approved(context: CheckContext, one: ApprovedHook) -> list[Finding]:
     hook, name = one.hook, one.hook.name
     findings = [*_prompt(context, one), *_withheld(context, one)]
     is_known = sample(hook.match) is not None
-    if not is_known:  # as after a package was updated
+    if not is_known:  # for example after the update of a package
         event = found(Cause.HOOK_UNKNOWN_EVENT, name, event=hook.match.event, source=hook.source)
         findings.insert(0, event)
     if problem := start_problem(context.stores.copies, one):
@@ -166,7 +166,7 @@ def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
 
 
 def start_problem(copies: Copies, one: ApprovedHook) -> str:
-    """What keeps an approved command from starting; "" if nothing does, and for other hooks. Nothing is started."""
+    """Returns what keeps an approved command from starting; "" if nothing, or not a command. Starts nothing."""
     if not isinstance(one.hook.action, Command):
         return ""
     cwd = str(Path.home())

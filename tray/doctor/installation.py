@@ -43,7 +43,7 @@ def switch(context: CheckContext) -> Iterator[Finding]:
 
 
 def configuration(context: CheckContext) -> Iterator[Finding]:
-    """An indented line that follows a problem has what to do about it."""
+    """The indented line after a problem is its remedy."""
     file, problem = context.paths.config, context.catalog.configuration.problem
     lines = problem.split("\n")
     for line, after in zip_longest(lines, lines[1:], fillvalue=""):

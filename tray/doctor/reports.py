@@ -153,7 +153,7 @@ class Reports:
         return gather()
 
     def _requested(self, request: Mapping[str, object], tray: HealthSource) -> Callable[[], Report]:
-        """Returns what gathers the report."""
+        """Returns the function that gathers the report."""
         match request["report"]:
             case "list":
                 return lambda: list_report(self._stores, self._catalog)

@@ -329,11 +329,11 @@ def _request_job(event: Event, hook: Hook, settings: EngineSettings, turn: HookT
     action = hook.action
     ask: Callable[[Deadline], Result]
     if isinstance(action, Prompt):
-        from tray.engine.prompt_hook import ask_model  # an HTTP client, which most events do not need
+        from tray.engine.prompt_hook import ask_model  # imports an HTTP client, which most events do not need
 
         ask = partial(ask_model, event, hook, action, settings.llm())
     else:
-        from tray.engine.http_hook import post  # an HTTP client, which most events do not need
+        from tray.engine.http_hook import post  # imports an HTTP client, which most events do not need
 
         assert isinstance(action, Http)
         ask = partial(post, event, hook, action)

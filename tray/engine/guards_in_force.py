@@ -33,7 +33,7 @@ from tray.store.lost_guards import LostGuards
 from tray.store.switch import Switch
 
 USUAL_WITHOUT_TRAY = "once"
-# A pattern that is a list of names all the same.
+# A pattern that only lists names.
 _ANCHORED_LIST = re.compile(r"\^(?:\((?:\?:)?([\w|-]+)\)|([\w-]+))\$")
 
 

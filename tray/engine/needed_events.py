@@ -24,7 +24,7 @@ OWN_KINDS = frozenset({
 
 def needed_events(hooks: Iterable[Hook]) -> Mapping[str, frozenset[str]]:
     """The needed events of each agent, by their native names."""
-    matchers = [  # for the event only: what else a matcher looks at differs from one event to the next
+    matchers = [  # of the event only, as the other fields of a matcher differ from event to event
         replace(hook.match, tool="", pattern="", condition="", project="", skill=(), subagent="")
         for hook in hooks
         if hook.enabled

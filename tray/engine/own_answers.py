@@ -68,7 +68,7 @@ class LostApprovals(msgspec.Struct):
     def judge(self, event: Event) -> Outcome | None:
         """Returns the outcome for this event, which is never an allow; None if no guard matches it."""
         found = [guard for guard in self.guards if (guard.agent, guard.event) == (event.agent, event.name)]
-        if event.tool is not None:  # a call whose tool cannot be read counts as guarded
+        if event.tool is not None:  # if the tool cannot be read, the call counts as guarded
             found = [guard for guard in found if (event.tool.name in guard.names) is not guard.is_exception]
         failures = {guard.failure for guard in found}
         if not failures:

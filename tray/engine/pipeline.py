@@ -327,7 +327,7 @@ class Engine:
             decision = merge(outcomes, hook_times)
             adjustments = (*decision.adjustments, RAN_BESIDE)
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=adjustments)
-        is_clear = self._stores.sessions.empty  # nothing is remembered of any session, so no output waits
+        is_clear = self._stores.sessions.empty  # no session has any state, so no output waits
         if is_clear and not (outcomes or hook_times) and event.kind in FREQUENT_KINDS:
             return NO_OPINION  # most events: none of these is a question or an end
         if not is_clear and all(outcome.cause != CANCELLED for outcome in outcomes) and self._is_on(event):

@@ -189,7 +189,7 @@ def rewrite_ending(decision: Decision) -> Ending:
 
 
 def details(question: UserQuestion) -> str:
-    """An open question in full, for a user who wants to see what would run; secrets are masked."""
+    """Returns an open question in full, for a user who wants to see what would run. Secrets are masked."""
     event, decision = question.event, question.decision
     rows = (
         (say("agent"), event.agent),

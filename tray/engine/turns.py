@@ -1,6 +1,6 @@
 """The turns of sessions: which end is new, what was done in a turn, and whether a usage limit ended it.
 
-All of it is as the agents' events show it.
+It takes all of this from the agents' events.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tray.text import first_line
 
 WORK_KINDS = frozenset({EventKind.PROMPT, EventKind.TOOL_AFTER, EventKind.TOOL_FAILED})
 END_KINDS = frozenset({EventKind.COMPLETION_CLAIM, EventKind.SESSION_END, EventKind.TURN_END})
-SESSIONS = 256  # that are remembered; beyond it the end of a turn may count twice
+SESSIONS = 256  # remembered; with more, the end of a turn may count twice
 MAX_FILES = 1000  # of one turn that are distinguished
 WRITERS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})  # canonical names
 SHELL = "Bash"
@@ -56,16 +56,16 @@ class _Turn(msgspec.Struct):
 
 
 class Turns:
-    """Used by one thread."""
+    """Remembers the last sessions. One thread uses it."""
 
     def __init__(self, clock: Clock = time) -> None:
         self._clock = clock
         self._turns: Recent[tuple[str, str], _Turn] = Recent(SESSIONS)
         self._claimed: Recent[tuple[str, str], None] = Recent(SESSIONS)
-        self._ended: Recent[tuple[str, str], None] = Recent(SESSIONS)  # until they go on
+        self._ended: Recent[tuple[str, str], None] = Recent(SESSIONS)  # until the session continues
 
     def observe(self, event: Event) -> None:
-        """Takes an event of WORK_KINDS. A prompt begins a turn; what its tools did counts afterwards."""
+        """Takes an event of WORK_KINDS. A prompt begins a turn; later tool events add to it."""
         session = _session(event)
         if event.kind is EventKind.PROMPT:
             self._turns[session] = _Turn(self._clock.time(), event.test)
@@ -73,7 +73,7 @@ class Turns:
             _add(turn, event)
 
     def has_ended(self, event: Event) -> bool:
-        """True if the event's session has ended and no event of it was examined since."""
+        """True if the session has ended and `is_new_end` has seen no later event of it."""
         return _session(event) in self._ended
 
     def is_new_end(self, event: Event, decision: Decision) -> bool:

@@ -1,7 +1,7 @@
-"""Processes that outlive their hooks: children in the background, and orphans, which on Linux become the tray's own.
+"""Ends processes that outlive their hooks: children in the background, and on Linux orphans.
 
-So none gets away by forking twice. The kernel gives an orphan to our main thread. Hooks are started by other threads,
-so that thread's list of children is short, and no other code waits for the processes on it.
+There the tray is a subreaper, so no process escapes by forking twice: the kernel makes an orphan a child of the
+tray's main thread. Other threads start hooks, so that thread has few children, and no other code waits for them.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ class BackgroundProcesses:
         self._next_reap = 0.0
 
     def reap(self) -> None:
-        """Reap the dead orphans; called after each hook that finds any orphan.
+        """Reaps dead orphans. Each hook that finds an orphan calls it when it ends.
 
-        Never blocks, and leaves others the time to wait for their own.
+        It never blocks. It leaves other code REAP_DELAY seconds to wait for a process that it started.
         """
         if sys.platform != "linux" or time.monotonic() < self._next_reap:
             return
@@ -94,7 +94,7 @@ class BackgroundProcesses:
         dead, own = set[tuple[int, float]](), os.getsid(0)
         for pid in orphans():
             entry = read_entry(pid)
-            if entry is not None and entry.is_dead and entry.session != own:  # of our session: we started it, no hook
+            if entry is not None and entry.is_dead and entry.session != own:  # in the tray's session: no hook's
                 dead.add((pid, entry.start))
         with self._reap_lock:
             now = time.monotonic()

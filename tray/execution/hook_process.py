@@ -156,7 +156,7 @@ class HookProcess:
 
 
 class EventRun(ABC):
-    """The hooks of one event: their results in order, and the wait that they share."""
+    """Runs the hooks of one event: one wait for all, and their results in order."""
 
     def __init__(self, deadline: float, background: BackgroundProcesses | None) -> None:
         self.deadline, self.background = deadline, background
@@ -217,19 +217,19 @@ class EventRun(ABC):
 
     @abstractmethod
     def has_hung_up(self, hangup: Hangup) -> bool:
-        """True if the agent has already stopped waiting. If it does later, everything is cancelled."""
+        """Returns True if the agent has stopped waiting. If it stops later, the run cancels all hooks."""
 
     @abstractmethod
     def start(self, job: Job) -> HookProcess | Result:
-        """Start the job's process; returns a Result if that failed."""
+        """Starts the process of the job. Returns a Result if that fails."""
 
     @abstractmethod
     def wait(self, seconds: float) -> None:
-        """Wait for the next thing that a process does, and pass it on."""
+        """Waits for output or the end of a process, at most `seconds`, and processes it."""
 
     @abstractmethod
     def release(self, ended: HookProcess) -> None:
-        """Let go of what the process that has ended still holds."""
+        """Frees what the run keeps for a process that has ended."""
 
 
 def fail_unwatched(job: Job, child: subprocess.Popen[bytes], error: Exception) -> Result:

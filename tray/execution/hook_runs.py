@@ -82,7 +82,7 @@ class HookRuns:
             self._runs.pop(pid, None)
 
     def find(self, relay: Descent, background: BackgroundProcesses | None) -> HookPlace:
-        """The place of a relay.
+        """Returns the place of a relay.
 
         A descendant that cannot be assigned to one hook, because it left its session and lost its parents, is below
         each of those whose trees are left; it skips only hooks that are above it in any case.
@@ -108,7 +108,7 @@ class HookRuns:
                 if run is None or run.start > entry.start:
                     continue
                 leader = read_entry(number)
-                if leader is None or leader.start == run.start:  # else its number came back as another process's
+                if leader is None or leader.start == run.start:  # otherwise another process has the number now
                     return run.below
         return None
 

@@ -84,7 +84,7 @@ def _ask(request: HttpRequest, deadline: Deadline, addresses: Sequence[str]) -> 
 
 
 def _connect(endpoint: Endpoint, deadline: Deadline, addresses: Sequence[str]) -> socket.socket:
-    """A connection to the first address that takes one; TLS is about the name."""
+    """Returns a connection to the first address that accepts one. TLS verifies the name, not the address."""
     *others, last = addresses
     found: socket.socket | None = None
     for address in others:

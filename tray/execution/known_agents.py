@@ -71,7 +71,7 @@ class KnownAgents:
             return
         with self._lock:
             self._first_start = min(self._first_start, agent.started)
-            if len(self._known) >= MAX_AGENTS:  # keep all that still run: none displaces itself by starting others
+            if len(self._known) >= MAX_AGENTS:  # keep those that run: none displaces itself by starting others
                 self._known = {key: one for key, one in self._known.items() if _lives(one)}
             if len(self._known) < MAX_AGENTS:
                 self._known[agent.pid, agent.started] = agent

@@ -262,7 +262,7 @@ class PosixTree:
 
 
 class PolledRun(EventRun):
-    """The calling thread starts the hooks, and polls all of them together."""
+    """The calling thread starts the hooks and polls all of them."""
 
     def __init__(self, deadline: float, background: BackgroundProcesses | None) -> None:
         super().__init__(deadline, background)
@@ -307,7 +307,7 @@ class PolledRun(EventRun):
                 owner.ready(fd)
 
     def release(self, ended: HookProcess) -> None:
-        watch = self._watches.pop(ended)  # of its end; `take` has closed the pipes
+        watch = self._watches.pop(ended)  # for its end; `take` has closed the pipes
         del self._owners[watch.fileno()]
         self._poll.unregister(watch.fileno())
         watch.close()

@@ -116,7 +116,7 @@ class HangupWatch:
 
 
 class ThreadedRun(EventRun):
-    """Threads move the streams and wait for the ends; they put calls into a queue, which the calling thread makes."""
+    """Threads move the streams and wait for processes. They queue calls, which the calling thread makes."""
 
     def __init__(self, deadline: float, background: BackgroundProcesses | None) -> None:
         super().__init__(deadline, background)

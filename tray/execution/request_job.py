@@ -1,4 +1,4 @@
-"""Runs hooks that start no process: each request has its own thread beside the command hooks, and a Deadline."""
+"""Runs hooks that start no process: each request has a thread of its own, and a Deadline."""
 
 from __future__ import annotations
 

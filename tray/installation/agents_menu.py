@@ -62,8 +62,8 @@ class ConnectPreview(msgspec.Struct, frozen=True, kw_only=True):
 class AgentsMenu:
     """A refresh reads the agents' files and starts a process, so it runs on a thread of its own.
 
-    The files are read each time. Agents are looked for as in the user's own login: with the tray's environment and no
-    project.
+    Each refresh reads the files again. It looks for agents in the tray's environment, as in the user's own login, and
+    in no project.
 
     All else is called on the presenter's thread, which is that of the queue. `view` is set before it runs anything.
     """

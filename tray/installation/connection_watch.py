@@ -122,7 +122,7 @@ class ConnectionWatch:
         self.view.show()
 
     def relay_changed(self) -> None:
-        """The relay has another `problem`."""
+        """Called when the relay's `problem` has changed."""
         self.view.show()
 
     def _read_agents(self) -> None:

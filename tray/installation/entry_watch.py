@@ -130,7 +130,7 @@ class EntryWatch:
         name = AGENTS[agent].name
         if change is None:
             return say("{agent}: its entries are as Hooktray wrote them", agent=name)
-        if change.is_wanted:  # in every file that has entries of ours
+        if change.is_wanted:  # in every file that has Hooktray's entries
             apply_connect(site, agent, connectors()[agent].connect(site))
             log.info("%s: added the entries that hooks need", agent)
             self._stamps = None

@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 
 class _InotifyWatch:
-    """Posts `changed` to the queue. What the kernel watches for it is read, and changed, on the loop only."""
+    """Posts `changed` to the queue. Only the loop reads and changes the kernel's watches."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, queue: Queue, changed: Callable[[], object]) -> None:
         self._loop = loop
@@ -123,7 +123,7 @@ class _InotifyWatch:
 
 
 class FileWatch(_InotifyWatch):
-    """Reports that some of the files have changed, once for events that come together."""
+    """Reports that some of the files have changed; one report covers events that arrive together."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, queue: Queue, changed: Callable[[], object]) -> None:
         super().__init__(loop, queue, changed)
@@ -132,7 +132,7 @@ class FileWatch(_InotifyWatch):
         self._awaited: frozenset[Path] = frozenset()  # folders that are not there
         self._waiting = False
         self._next_look: asyncio.TimerHandle | None = None
-        self._states: dict[Path, object] = {}  # of the files, where the system reports nothing
+        self._states: dict[Path, object] = {}  # of the files, for a system that reports no changes
 
     def watch(self, files: Iterable[str | Path]) -> None:
         """From any thread: these files are watched from here on, and no others."""

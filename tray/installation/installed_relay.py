@@ -118,7 +118,7 @@ def write_table(
     """
     if _is_ours_elsewhere(paths) and not take_over:
         return False
-    text = saved_rows(database).get(TABLE)  # a file that was changed since counts only when there is no text
+    text = saved_rows(database).get(TABLE)  # the file, which may have been changed, counts only without a text
     known = relay_table.read(text.encode()) if text else read_table(paths)
     mode = without_tray or known.without_tray or USUAL_WITHOUT_TRAY
     kept = known.guards if guarded is None else tuple(guarded)
@@ -289,13 +289,12 @@ def _warn_unrecorded(key: str, error: StoreError) -> None:
 
 
 def mark_package() -> tuple[str, ...]:
-    """The package in the relay's table: the mark, the folder and the files; () where it is not known.
+    """Marks the environment, and returns the table's mark, folder and files of the package; () if it is not known.
 
-    So the relay can tell an uninstalled Hooktray from one whose environment is being rebuilt or was moved. `pip
-    uninstall` takes the package's own files away and leaves everything else in the environment. So an empty file of
-    ours in the environment, `share/hooktray/connected`, outlives the package, and goes with a rebuilt environment.
-    Where only an administrator can write, and below /usr also for the administrator, the files go by the system's own
-    package manager: no such file is needed, and it would be left behind.
+    With them, the relay distinguishes an uninstalled Hooktray from an environment that was moved or is being rebuilt.
+    `pip uninstall` removes only the package's own files. So the mark, an empty file `share/hooktray/connected` in the
+    environment, outlives the package, but not a rebuild. There is no mark in a folder that only an administrator can
+    write, nor below /usr: there the system's package manager removes the files, and would leave the mark behind.
     """
     package = Path(STARTER).parent
     site = package.parent

@@ -237,7 +237,7 @@ class LostState:
             self._folder.remember_socket(self._core.server.rebind())
         if StatePart.DATABASE in parts or cause in KINDS:
             with self._stores.journal.swap(), self._stores.ledger.swap():
-                # Until the new database counts, threads can read and write no file but the old one.
+                # Until the new database is in force, threads read and write only the old file.
                 begin_anew(self._paths.database, KINDS.get(cause or IncidentCause.DATABASE, "replaced"))
                 self._folder.hold(self._stores.database)
                 self._is_unnoted = True

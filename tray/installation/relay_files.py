@@ -1,6 +1,6 @@
-"""Keeps what relays read up to date: relay.conf, and the table of the installed relay with what guards match.
+"""Keeps the files that relays read up to date: relay.conf, and the installed relay's table with what guards match.
 
-Relay and table are put back when they are removed or altered, which is announced.
+If the relay or its table is removed or altered, it is restored and the user is notified.
 """
 
 from __future__ import annotations

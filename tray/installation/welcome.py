@@ -1,6 +1,6 @@
-"""The first start on an account: a configuration file, an alert with its sound, and what to do next. Once.
+"""Welcomes the user at the first start on an account: a configuration file, an alert with its sound, what to do next.
 
-At a terminal it asks there which agents to connect; the icon is on the screen meanwhile.
+At a terminal, it asks there whether to connect agents, while the icon is already on the screen.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def create_config(paths: Paths) -> bool:
 
 
 class FirstStart:
-    """Welcomes the user, and asks at the terminal, if there is one, whether to connect the agents that are here."""
+    """Welcomes the user. At a terminal, it asks whether to connect the installed agents."""
 
     def __init__(
         self, paths: Paths, agents: AgentsMenu, alerts: AlertController, queue: Queue, view: Presenter

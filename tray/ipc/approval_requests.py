@@ -89,7 +89,7 @@ class ApprovalRequests:
             if word == UNCHANGED:
                 return self._unchanged()
             if waiting := [one for one in self._controls.requests if word and one.word == word]:
-                return UserRequest(  # clicks that wait for the passphrase have a word of their own
+                return UserRequest(  # clicks that wait for the passphrase have a command word of their own
                     summary=waiting[-1].summary,
                     question=say("Hooktray: {what}? It was clicked there just now.", what=waiting[-1].summary),
                     action=UserAction(action="allow", key=waiting[-1].id),

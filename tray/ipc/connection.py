@@ -85,7 +85,7 @@ class ClientConnection:
     """Reads one frame and sends its answer; the server decides which thread waits for the frame.
 
     `timeout` returns how many seconds the relay may wait for the answer to an event of an agent. The header of the
-    frame must have the token, unless that is "". `deferred` gets the deferred work once the answer has left. A
+    frame must have the token, unless that is "". `deferred` gets the deferred work after the answer was sent. A
     connection is its own `Hangup`: `is_set` once the relay has closed its end.
     """
 
@@ -206,7 +206,7 @@ class ClientConnection:
         self._deferred.append((work, soon))
 
     def cancel(self) -> None:
-        """Set the Hangup for the thread that works for this caller; an answer can still be sent."""
+        """Sets the Hangup for the thread that works for this caller; the server can still send an answer."""
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RD)
 

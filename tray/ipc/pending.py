@@ -33,7 +33,7 @@ class PendingAnswer(Protocol):
 
 
 class PendingAnswers:
-    """`add` a caller; `deliver` is called once for it, on the pending thread, when there is an answer.
+    """Calls `deliver` once for each added caller, on the pending thread, when there is an answer.
 
     The thread sleeps until a caller hangs up, its time is over, or someone answers; it ends with the last caller.
     """

@@ -159,7 +159,7 @@ class PassphraseChange:
         return say("The passphrase is changed") if was_set else say("The passphrase is set")
 
     def _objection(self, pid: int) -> str:
-        """Returns why an agent may have typed a first passphrase there, or ""."""
+        """Returns why an agent may have typed the first passphrase at this terminal; "" if none can have."""
         chain = process_chain(pid)
         if is_at_console(pid) and is_console_login(chain):
             return ""

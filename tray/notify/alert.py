@@ -1,4 +1,4 @@
-"""One alert as a value, and by which rules of the user it is shown and sounded."""
+"""One alert as a value, and the user's rules for showing it and for its sound."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""When an alert is shown: at once, in a summary, or not until its user looks away.
+"""Decides when an alert is shown: at once, in a summary, or only after its user has looked away.
 
-`Throttle` defers what is too much at once, what comes in quiet hours, and what is snoozed. Critical alerts are always
-shown, and so are replies to the user's own actions. Of the others at most `RATE` are shown in any minute; the rest is
-counted exactly and announced in one summary: "4 turns ended: api, web · 2 blocked: api".
+`Throttle` defers alerts above the rate, in quiet hours and while they are snoozed. It always shows critical alerts
+and replies to the user's own actions. Of the others it shows at most `RATE` in any minute, and announces the rest in
+one summary with exact numbers: "4 turns ended: api, web · 2 blocked: api".
 
-`AlertGate` holds the notification of a turn that its user watched end; what is not certainly seen is shown. Looking
-needs proof: the session's pane is visible, its window has the keyboard, and it was used a moment ago. Without a
-proof, or when the question takes too long, nothing is held. What is held is shown after all when the attention leaves
-within `GLANCE` seconds, and noted as seen when it stays.
+`AlertGate` holds the notification of a turn if its user watched the turn end. That needs proof: the session's pane is
+visible, its window has the keyboard, and it was used a moment ago. Without proof, or if the desktop answers too late,
+the gate holds nothing. It shows a held notification after all if the user looks away within `GLANCE` seconds, and
+notes it as seen otherwise.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class AlertGate:
         release_timer: Timer,
         clock: Clock = time,
     ) -> None:
-        """`push` gets the alerts for push services. Of `release_timer` only the latest call counts."""
+        """`push` gets the alerts for push services. A new call of `release_timer` replaces the one before."""
         self._throttle = throttle
         self._notifier = notifier
         self._presence = presence
@@ -117,7 +117,7 @@ class AlertGate:
         self._is_closed = False
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
-        """Show them on the desktop, now or later, and give them to the push services."""
+        """Shows the alerts on the desktop, now or later, and gives them to the push services."""
         due = tuple(one for one in alerts if one.notify or one.sound)
         if not due:
             return

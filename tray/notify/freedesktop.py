@@ -186,7 +186,7 @@ class FreedesktopBackend:
         return first(reply, int)
 
     def _track(self, work: Coroutine[None, None, object]) -> asyncio.Task[object]:
-        """Its caller may have stopped waiting: then nothing else reads its result."""
+        """Runs `work` in a task and reads its result, as the caller may have stopped waiting."""
 
         def ended(task: asyncio.Task[object]) -> None:
             self._tasks.discard(task)
@@ -201,7 +201,7 @@ class FreedesktopBackend:
     def _on_signal(self, message: Message) -> None:
         """Signals of the server; what another program sends under its name is ignored."""
         if message.member == "NameOwnerChanged" and message.sender == BUS and message.body[2]:
-            self._track(self._ready())  # another server has come: it is given the questions of the last one
+            self._track(self._ready())  # a new server gets the questions of the one before
         if message.interface != NAME or message.sender != self._owner or len(message.body) != 2:
             return
         number, word = message.body

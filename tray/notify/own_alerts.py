@@ -1,4 +1,4 @@
-"""Announces what is about Hooktray itself, and not about one event: what waits for the user, and what went wrong."""
+"""Announces what concerns Hooktray itself and not one event: what waits for the user, and what went wrong."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class AlertSink(Protocol):
 
 
 class OwnAlerts:
-    """Announces by the user's rules, except for what may have taken guards away: no rule makes that quieter."""
+    """Announces by the user's rules. No rule silences an alert about guards that may have stopped guarding."""
 
     def __init__(self, gate: AlertSink, settings: SettingsInForce, notices: Journal) -> None:
         self._gate, self._settings, self._notices = gate, settings, notices
@@ -58,13 +58,13 @@ class OwnAlerts:
         return self._settings.current.show_input
 
     def inform(self, title: str, text: str) -> None:
-        """An answer to what the user has just done."""
+        """Announces the result of what the user has just done."""
         self._gate.announce((information(" · ".join(filter(None, (title, text))), self._settings.current.alerts),))
 
     def alarm(self, title: str, text: str, *, about: str = "") -> str:
-        """Announce at once, as critical, what may have taken guards away; returns the alert's key.
+        """Announces at once, as critical, that guards may have stopped guarding. Returns the alert's key.
 
-        `about` is what Review opens.
+        `about` is what the button Review opens.
         """
         alert = make_alert(
             AlertClass.INFORMATION, title, text, "|".join((APP, title, AlertClass.INFORMATION)), NO_RULES,
@@ -74,13 +74,13 @@ class OwnAlerts:
         return alert.key
 
     def withdraw(self, key: str) -> None:
-        """Withdraw an alert whose cause is gone."""
+        """Withdraws an alert whose cause is gone."""
         self._gate.withdraw((key,))
 
     # ---- what waits, and what the user decided
 
     def hook_waiting(self, state: HookState) -> None:
-        """A hook newly waits for the approval of its exact content."""
+        """Announces that a hook waits for the approval of its exact content."""
         name, cls = state.hook.name, AlertClass.APPROVAL_PENDING
         body = say("{name} on {event} waits for your approval", name=name, event=state.hook.match.event)
         if state.state is ApprovalState.CHANGED:
@@ -96,7 +96,7 @@ class OwnAlerts:
         self._announce_waiting(state.key, replace(self._alert(cls, body, name, opens=state.key), digest=state.digest))
 
     def setting_waiting(self, setting: GuardedSetting) -> None:
-        """A setting of the file does not count until the user confirms it; announced once for each value."""
+        """Announces, once for each value, that a setting of the file does not count until the user confirms it."""
         if setting.id not in self._waiting:
             body = say("{setting} does not count until you confirm it under Approvals", setting=setting.text)
             self._announce_waiting(setting.id, self._alert(AlertClass.APPROVAL_PENDING, body, setting.key))
@@ -106,13 +106,13 @@ class OwnAlerts:
         self._gate.announce((alert,))
 
     def withdraw_except(self, waiting: Collection[str]) -> None:
-        """Only the hooks and settings with these keys still wait: the alerts of the others are withdrawn."""
+        """Withdraws the alerts of hooks and settings that no longer wait; `waiting` has the keys of the others."""
         stale = [key for key in self._waiting if key not in waiting]
         if stale:
             self._gate.withdraw(tuple(self._waiting.pop(key) for key in stale))
 
     def switched(self, text: str, channel: str, undo: str = "") -> None:
-        """Someone turned hooks on or off, paused them, or approved; `undo` is the key of its undo, "" without one."""
+        """Announces a switch, a pause or an approval by `channel`; `undo` is the key of its undo, or ""."""
         by = say(CHANNELS[channel]) if channel in CHANNELS else say("by {who}", who=channel) if channel else ""
         where = say("undo it under Approvals") if channel in UNDOABLE else ""
         body = " · ".join(filter(None, (text, by, where)))
@@ -120,7 +120,7 @@ class OwnAlerts:
         self._announce_undo(self._alert(AlertClass.SWITCHED, body, among=silencing), undo)
 
     def trial_failed(self, hook: str, cause: str, remedy: str, undo: str) -> None:
-        """A hook failed on the test event after its approval, which `undo` takes back."""
+        """Announces that a hook failed its test run after the approval; `undo` revokes the approval."""
         what = say("{hook} failed its test run", hook=sanitise(hook, 30))
         body = f"{what} · {sanitise(short_cause(cause, remedy), DETAIL)} · {remedy}"
         self._announce_undo(self._alert(AlertClass.HOOK_FAILED, body, f"trial {hook}"), undo)
@@ -132,7 +132,7 @@ class OwnAlerts:
     # ---- files that are not as they should be
 
     def config_broken(self, problem: str) -> None:
-        """A configuration cannot be read: what is wrong, the remedy, and that the last good one stays in force."""
+        """Announces that a configuration cannot be read, its remedy, and that the last good one stays in force."""
         what, _, remedy = problem.partition("\n")
         force = say("The last good configuration stays in force")
         end = " · ".join(filter(None, (sanitise(remedy, DETAIL), force)))
@@ -140,9 +140,9 @@ class OwnAlerts:
         self._announce_normal(body, "config", apart=True)
 
     def source_warnings(self, warnings: Sequence[str]) -> None:
-        """All problems of the sources at present; what was announced once is not announced again.
+        """Announces the new ones of `warnings`, which are all present problems of the sources.
 
-        They are about entries of other formats' files that yield no hook, or another one than was meant.
+        They concern entries in files of other formats that yield no hook, or another hook than the user meant.
         """
         fresh = [warning for warning in warnings if warning not in self._warned]
         self._warned = frozenset(warnings)
@@ -156,9 +156,9 @@ class OwnAlerts:
         self._announce_normal(body, "sources", apart=True)
 
     def entries_changed(self, agent: str, text: str, digest: str, *, critical: bool, wanted: bool = False) -> str:
-        """Announce that an agent's settings have other entries than `connect` wrote; returns the alert's key.
+        """Announces that an agent's settings have other entries than `connect` wrote. Returns the alert's key.
 
-        `critical`: guards stopped guarding. `wanted`: they have not, but hooks need more entries.
+        `critical`: guards stopped guarding. `wanted`: all guards guard, but hooks need more entries.
         """
         title = say("{agent} no longer asks Hooktray as before", agent=display_name(agent))
         if wanted:
@@ -209,7 +209,7 @@ class OwnAlerts:
             denied = sum(record.verdict.word == "deny" for record in counted)
             more = count("{n} of them was denied", "{n} of them were denied", denied) if denied else ""
             self.inform(text, more)
-        # Guards that failed without the tray at agents that cannot ask: one critical alert for all of them.
+        # One critical alert for all guards that failed without the tray and whose agents cannot ask.
         calls = [record for record in rows if record.verdict < Verdict.ASK and _let_through(record)]
         if calls:
             hook = _let_through(calls[-1])[-1]
@@ -256,13 +256,13 @@ class OwnAlerts:
         urgency: Urgency | None = None,
         among: Rules | None = None,
     ) -> Alert:
-        """One about `about`, whose button opens `opens`; by the rules for all projects unless others are given."""
-        ours = self._settings.current.alerts if among is None else among
-        return make_alert(cls, APP, body, "|".join((APP, about, cls)), ours, urgency=urgency, about=opens)
+        """Returns an alert whose button opens `opens`. `among` are rules instead of those for all projects."""
+        chosen = self._settings.current.alerts if among is None else among
+        return make_alert(cls, APP, body, "|".join((APP, about, cls)), chosen, urgency=urgency, about=opens)
 
 
 def information(text: str, rules: Rules) -> Alert:
-    """An answer to what the user has just done. It is not of low urgency, as GNOME shows no banner of such a one."""
+    """Returns a reply to a user's action. Its urgency is not low, as GNOME shows no banner for low urgency."""
     key = "|".join((APP, text, AlertClass.INFORMATION))
     return replace(make_alert(AlertClass.INFORMATION, APP, text, key, rules, urgency=Urgency.NORMAL), reply=True)
 

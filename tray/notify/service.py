@@ -1,4 +1,4 @@
-"""Announces what agents do and what hooks decide: one event's way to its alerts. One thread calls it."""
+"""Announces what agents do and what hooks decide: turns each event into its alerts. One thread calls it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ CLOSE_REASONS = {
 MEMORY_LIMIT = 512  # events and problems that are remembered
 HOUR = 3600.0  # seconds in which the same problem of a hook is announced once
 WINDOW = 5.0  # seconds between two reports of one event
-REPORTS = 64  # that are remembered; beyond it an event may be announced twice
+REPORTS = 64  # remembered; with more, an event may be announced twice
 DIGITS = re.compile("[0-9]+")
 
 
@@ -96,7 +96,7 @@ class AlertService(OwnAlerts):
         self._problems = ProblemTracker(clock)
         self._announced_early: Recent[str, None] = Recent(MEMORY_LIMIT)  # events whose hooks still run
         self._requested: dict[str, Callable[[str], None]] = {}  # what waits for the end of an event's hooks
-        self._needs_user: dict[tuple[str, str], tuple[str, ...]] = {}  # of each session that does, its alerts
+        self._needs_user: dict[tuple[str, str], tuple[str, ...]] = {}  # waiting sessions -> their alerts
         self._questions: dict[str, Event] = {}  # open questions
         self._answered_by_user: Recent[str, None] = Recent(MEMORY_LIMIT)  # events that the user has answered
 
@@ -281,7 +281,7 @@ class _Report(msgspec.Struct, frozen=True):
 
 
 class ReportDedup:
-    """What two lines of ours report is announced once. Used by one thread."""
+    """Recognises an event that two of an agent's lines report, so it is announced once. One thread uses it."""
 
     def __init__(self, clock: Clock = time) -> None:
         self._clock = clock

@@ -66,7 +66,7 @@ class Sounding(msgspec.Struct, frozen=True):
     line: str = ""
 
 
-Voice = tuple[tuple[str, ...], str]  # the command of the system's own voice, and what it gets on stdin
+Voice = tuple[tuple[str, ...], str]  # the command of the system's voice, and its stdin
 
 
 class SoundError(Exception):

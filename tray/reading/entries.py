@@ -193,7 +193,7 @@ class SourceReader(msgspec.Struct):
         return float(value)
 
     def timeout(self, at: KeyPath, fields: Mapping[str, Any], *, default: float, limit: float, unit: str) -> float:
-        """The number under `timeout` in this unit, cut to the limit with a warning."""
+        """Returns the number under `timeout` in this unit; warns if it cuts the number to the limit."""
         given = self.number(at, fields, "timeout") or default
         if given > limit:
             self.warn((*at, "timeout"), f"{given:g} {unit} is cut to {limit:g}", f"write at most {limit:g}")
@@ -208,7 +208,7 @@ class SourceReader(msgspec.Struct):
 
 
 def source(document: Document, at: KeyPath, kind: str) -> Source:
-    """The place of the entry `at`, which is in the format of this kind."""
+    """Returns the place of the entry `at`, in the format of this kind."""
     mark = document.marks.get(at)
     return Source(kind=kind, path=document.path, line=mark.line if mark else 0, text=document.excerpt(at))
 

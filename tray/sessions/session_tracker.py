@@ -70,7 +70,7 @@ class SessionTracker:
         self._sessions: dict[Key, Session] = {}
         self._parents: dict[Key, int] = {}  # of the relays from which the places were read
         self._headless: set[Key] = set()  # before these no user sits
-        self._arrived: Recent[str, None] = Recent(MAX_SESSIONS)  # events that were counted when they came in
+        self._arrived: Recent[str, None] = Recent(MAX_SESSIONS)  # events that were counted on arrival
 
     def load(self) -> None:
         """What an earlier tray knew. Sessions whose agents have ended since are done."""

@@ -130,7 +130,7 @@ def file_stamp(path: Path) -> object:
 
 
 def _keep(path: Path, text: bytes) -> None:
-    """Writes the file if it has another text, and goes on if that is not possible."""
+    """Writes the file if its text differs; ignores a failure."""
     with contextlib.suppress(OSError):
         if not path.exists() or user_file(path) != text:
             write_atomic(path, text)

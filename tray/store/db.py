@@ -77,8 +77,8 @@ class Database(msgspec.Struct):
     damaged: Path | None = None  # set aside by this very opening; `damage` returns it until the user has seen it
     pragmas: tuple[str, ...] = ()  # further ones for every connection, such as "max_page_count = 50"
     busy: float = BUSY_TIMEOUT  # seconds, unless a caller gives another
-    file: Identity | None = None  # the running tray opens no other one that was put in its place; None = any
-    _reader: sqlite3.Connection | None = None  # what a process of one event reads with, in the thread that opened it
+    file: Identity | None = None  # the running tray opens no other file at the path; None = any
+    _reader: sqlite3.Connection | None = None  # of a process for one event, for the thread that opened it
     _reader_thread: int = 0
 
     @property

@@ -202,7 +202,7 @@ class Journal(JournalWriter):
             row = connection.execute("SELECT answer, digest FROM journal WHERE id = ?", (id,)).fetchone()
         if row is None or digest not in ("", row["digest"]):
             return None
-        words = json.loads(row["answer"])  # the very bytes, unless they were masked or shortened, or none were given
+        words = json.loads(row["answer"])  # the exact bytes, unless they were masked or shortened, or there were none
         if not {"stdout", "stderr", "code"} <= words.keys() or not words.get("exact", True):
             return None
         return Answer(stdout=_bytes(words["stdout"]), stderr=_bytes(words["stderr"]), code=words["code"])

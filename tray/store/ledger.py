@@ -356,7 +356,7 @@ def _approved(definition: str, digest: str, position: Sequence[int], at: float, 
 
 
 def grants_key(hook_key: str) -> str:
-    """The key of the rows about one hook's variables. They are like those of confirmed settings."""
+    """Returns the key of the rows about one hook's variables, which have the form of confirmed settings."""
     return f"setting:variables of {hook_key}"
 
 
@@ -367,7 +367,7 @@ def grants_definition(names: Iterable[str]) -> tuple[str, str]:
 
 
 def grants_of(hook_key: str, settings: Mapping[str, str], texts: Mapping[str, str]) -> tuple[str, ...]:
-    """The withheld variables that the user lets through to a hook; none where the row cannot be read."""
+    """Returns the withheld variables that the user grants a hook; none if the row cannot be read."""
     key = grants_key(hook_key)
     try:
         names = json.loads(texts[key]) if key in settings else []

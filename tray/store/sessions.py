@@ -293,7 +293,7 @@ def _touch(path: Path | int) -> None:
 
 
 class SessionRows:
-    """The sessions that people see: what each does and where it runs. The tray writes them, and commands read them.
+    """The sessions that the user sees: what each does and where it runs. The tray writes them; commands read them.
 
     One thread writes. All methods raise StoreError.
     """

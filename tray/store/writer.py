@@ -107,7 +107,7 @@ class JournalWriter:
         self._closing = False
         self._deadline = 0.0
         self._late_count = 0
-        self._dropped = count_dropped(database)  # of these, so many are not yet in the database:
+        self._dropped = count_dropped(database)  # of these, not yet in the database:
         self._unsaved = 0
         self._counted = False  # the last statement; then rows come first, however many are dropped meanwhile
         self._failing_since = 0.0  # when that was reported; 0 = writing works
@@ -361,7 +361,7 @@ def merge_dropped(database: Database) -> None:
 
 
 def prepare_dropped(database: Database) -> None:
-    """Creates a file that has a block of its own, so that a few more digits fit on a full disk."""
+    """Creates the file while the disk has room: its block then takes a few digits on a full disk, too."""
     if not _count_files(database)[0].exists():
         add_dropped(database, "")
 
@@ -375,6 +375,6 @@ def _read_count(file: Path) -> int:
 
 
 def _count_files(database: Database) -> tuple[Path, Path]:
-    """Returns the file, and the one whose count is being added."""
+    """Returns the file, and the file whose count `merge_dropped` is adding."""
     name = database.path.name
     return database.path.with_name(f"{name}.lost"), database.path.with_name(f"{name}.lost.taken")

@@ -153,14 +153,14 @@ class OffsetMarks(Mapping[KeyPath, Mark]):
 
 
 class StrictReader:
-    """What both formats share: the places of values, the number of nodes, numbers and errors."""
+    """The part that the JSON and the YAML reader share: places of values, the limit of nodes, numbers and errors."""
 
     def __init__(self, text: str, path: str, depth: int) -> None:
         self._text = text
         self._path = path
         self._depth = depth
         self._nodes = 0
-        self._places: dict[KeyPath, int] = {(): 0}  # these are offsets into the text
+        self._places: dict[KeyPath, int] = {(): 0}  # offsets into the text
         self._value_places: dict[KeyPath, int] = {}
         self._ends: dict[KeyPath, int] = {}
 

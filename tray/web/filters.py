@@ -1,4 +1,4 @@
-"""The decisions that a page lists: its filter, for the journal and for what comes in, and the stream of new ones."""
+"""Filters the decisions that a page lists, in the journal and on arrival, and streams new ones to it."""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ class WebPage:
     def open(self, place: str = "") -> Path:
         """Open the decision with this id, or another place of the page; "" = the decisions.
 
-        Call it from any thread but the loop's. Returns the file that leads there, for a desktop that did not do what
-        it was asked for. Raises HooktrayError where nothing can open a file.
+        Call it from any thread but the loop's. Returns the file with the link, in case the desktop opens nothing.
+        Raises HooktrayError if no program can open a file.
         """
         with self._lock:
             is_decision = place and not set("/?") & set(place)

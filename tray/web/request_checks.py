@@ -1,8 +1,8 @@
-"""Which requests the page answers: judged only from the request line and the headers, before anything is looked up.
+"""Decides which requests the page answers, from the request line and the headers only, before any look-up.
 
 The page listens on 127.0.0.1, where every web site, every local user and every agent can connect. So a request counts
-only when it names exactly us, comes from our own page, and carries the token of this start. A refusal says what
-happened and what the user can do. Links and confirmations have tokens that work once, and only for a while.
+only if its Host names exactly this server, it comes from Hooktray's page, and it has the token of this start. A
+refusal names the cause and what the user can do. Tokens of links and confirmations work once, for a limited time.
 """
 
 from __future__ import annotations

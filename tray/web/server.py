@@ -74,7 +74,7 @@ log = logging.getLogger(__name__)
 
 
 class HttpServer(web.Server):
-    """Takes connections, and logs no request."""
+    """Accepts connections. It logs no request."""
 
     def __call__(self) -> web.RequestHandler:
         return _QuietProtocol(
@@ -115,7 +115,7 @@ class WebServer:
         self._token = random_token()
         self._link_tokens: OneTimeTokens[Path] = OneTimeTokens()
         self._pool = ThreadPoolExecutor(THREADS, "page")
-        listener = HttpServer(self._answer, handler_cancellation=True)  # of a caller that hangs up
+        listener = HttpServer(self._answer, handler_cancellation=True)  # when a caller hangs up
         self._runner = web.ServerRunner(listener, shutdown_timeout=1)
         self._authority = ""
         self._cookie = ""
@@ -264,7 +264,7 @@ class WebServer:
         return redirect(f"/questions/{id}{'?done=answer' if done else ''}")
 
     async def _perform_immediately(self, request: web.BaseRequest) -> web.Response:
-        """What only tightens or quietens needs no confirmation."""
+        """An action that only tightens or quietens needs no confirmation."""
         action = (await _form(request)).get("act", "")
         if action not in IMMEDIATE:
             return self._refuse(RefusalCause.NOT_FOUND)

@@ -1,6 +1,6 @@
-"""The labels and texts of the page, and the templates that use them; whatever a template prints is sanitised.
+"""The labels and texts of the page, and its templates, which sanitise everything that they print.
 
-The one style sheet and the one script are in each page; `headers` lets a browser use nothing else, by their hashes.
+Each page contains the one style sheet and the one script; by their hashes, `headers` permits a browser nothing else.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ class PageViews:
         return tuple(dict.fromkeys((*AGENTS, *UNSUPPORTED, UNKNOWN, *self._statistics.agent_names())))
 
     def _before(self, wanted: filters.DecisionFilter, before: str) -> tuple[list[Record], str]:
-        """The decisions of one page, before this id if there is one, and the query of the page of older ones."""
+        """Returns the decisions of one page, older than the id `before` if given, and the query of the next page."""
         rows = self._journal.recent(PAGE_SIZE + 1, replace(wanted, before=before), brief=True)
         older = urlencode({**wanted.active, "before": rows[PAGE_SIZE - 1].id}) if len(rows) > PAGE_SIZE else ""
         return rows[:PAGE_SIZE], older

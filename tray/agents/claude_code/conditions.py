@@ -1,6 +1,6 @@
-"""Claude Code's permission rules, and whether a tool call meets that of a hook's `if`. What is unclear counts as met.
+"""Claude Code's permission rules, and whether a tool call meets the rule of a hook's `if`. If unclear, it does.
 
-`Bash(git *)` and `Edit(*.ts)` are such rules: which tools one names, and what it asks. See
+`Bash(git *)` and `Edit(*.ts)` are such rules: the tools that a rule names, and what it requires of their input. See
 https://code.claude.com/docs/en/permissions
 """
 

@@ -51,7 +51,7 @@ def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> S
         return _read_frontmatter(path, agents, plugin=root, title=_plugin_name(root) if root else "")
     if root and (path.is_dir() or path == root / MANIFEST):
         return _plugin(root, agents)
-    if path.is_dir():  # one that is not a plugin's may still be a skill's
+    if path.is_dir():  # a folder without a plugin may be a skill's
         return _read_frontmatter(path / SKILL, agents)
     settings = settings_hooks.read(path, agents, root)
     if path.parent.name != ".claude" or not path.name.startswith("settings"):

@@ -33,9 +33,9 @@ def claude_shaped(
     reader: Callable[[], Any] | None = None,
     **fields: Any,
 ) -> Agent:
-    """The agent whose hooks these values describe; `protected` are files besides the settings file.
+    """Returns the agent whose hooks these values describe. `protected` are files besides the settings file.
 
-    `fields` are other fields of Agent, in place of those that follow from `shape` and `file`.
+    `fields` are fields of Agent; they replace those that follow from `shape` and `file`.
     """
     make_connector = connector or part("tray.agents.claude_shape.connector:ShapedConnector", shape, file, name)
     make_reader = reader or part("tray.agents.claude_shape.settings_hooks:ShapedReader", shape, file, name)

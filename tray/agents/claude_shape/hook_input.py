@@ -37,7 +37,7 @@ def environment(shape: ClaudeShape, event: Event) -> Mapping[str, str]:
 
 
 def with_fields(event: Event, fields: Mapping[str, Any]) -> bytes:
-    """The agent's own bytes, and behind them those of the fields that it did not send."""
+    """Returns the payload as received, followed by the fields that the agent did not send."""
     added = {key: value for key, value in fields.items() if key not in event.payload}
     end = event.body.rstrip()
     if not added or not event.payload or not end.endswith(b"}"):
@@ -46,7 +46,7 @@ def with_fields(event: Event, fields: Mapping[str, Any]) -> bytes:
 
 
 def _older_output(shape: ClaudeShape, output: Any) -> dict[str, Any]:
-    """A tool's output under its older keys."""
+    """Returns a tool's output under its older keys."""
     return dict.fromkeys(shape.older_output_keys, outputs.as_text(output)) if shape.older_output_keys else {}
 
 

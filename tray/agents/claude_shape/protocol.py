@@ -196,7 +196,7 @@ class ShapedProtocol(msgspec.Struct, frozen=True):
         return answers.read(self.shape, event, result, hook_input.event_name(self.shape, event))
 
     def sample(self, name: str) -> bytes:
-        """A synthetic payload, as the relay gets it. Raises KeyError for an event without one."""
+        """Returns a synthetic payload, as the relay gets it. Raises KeyError for an event without one."""
         shape = self.shape
         fields = shape.samples[name] if name in shape.samples else _sample(shape, shape.events[name].kind)
         common = shape.sample_common or {

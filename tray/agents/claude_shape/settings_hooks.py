@@ -33,10 +33,10 @@ ANY_TOOL = frozenset({"", "*"})  # matchers
 
 
 class ShapedReader:
-    """A HookReader. An agent whose handlers differ overrides functions. `name` is for messages."""
+    """A HookReader. An agent with other handlers overrides functions. `name` appears in messages."""
 
     aliases: Mapping[str, str] = NO_ALIASES  # other names of its events
-    usual_type = ""  # of a handler that names none
+    usual_type = ""  # the type of a handler that names none
     checks_matchers = True  # False: a matcher that is not a pattern is a word
     entry_hint = 'write [{"matcher": "Bash", "hooks": […]}]'
     handler_hint = 'write {"type": "command", "command": "…"}'
@@ -125,7 +125,7 @@ class ShapedReader:
                         self._handler(reader, event, place, matcher, handler_place, handler)
 
     def handlers(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Any]]:
-        """The handlers of one entry of an event's list, with their places."""
+        """Yields the handlers of one entry of an event's list, with their places."""
         if self.file.is_flat:
             yield at, fields
             return
@@ -133,7 +133,7 @@ class ShapedReader:
             yield (*at, "hooks", number), handler
 
     def patterns(self, event: str, matcher: str) -> tuple[str, str]:
-        """The parts of a matcher: for the name of the tool, and for the text of its input."""
+        """Returns the two parts of a matcher: for the name of the tool, and for the text of its input."""
         tool = self.pattern(event, matcher)
         is_about_tools = self.shape.events[self.aliases.get(event, event)].subject and tool != "*"
         return tool if is_about_tools else "", ""
@@ -172,19 +172,19 @@ class ShapedReader:
         )
 
     def condition(self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any]) -> tuple[str, str]:
-        """The rule that a tool call must meet besides the matcher, and why it never can ("" when it can)."""
+        """Returns the rule that a tool call must meet besides the matcher, and why none can ("" if one can)."""
         return "", ""
 
     def options(
         self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
     ) -> dict[str, Any]:
-        """More arguments of `SourceReader.add`."""
+        """Returns further arguments of `SourceReader.add`."""
         return {}
 
     def action(
         self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
     ) -> tuple[Action, str]:
-        """What the handler runs, and why it is inactive here ("" when it is not)."""
+        """Returns what the handler runs, and why it is inactive here ("" if it is active)."""
         if kind == "command":
             return self.command(reader, at, fields), ""
         return self.unsupported(reader, kind, kind)
@@ -194,7 +194,7 @@ class ShapedReader:
         return command, f"hooks of the type `{kind}` are not in this version"
 
     def folder(self, reader: SourceReader) -> str:
-        """Where hooks run, and relative words of a command are looked up: a project's hooks in the project."""
+        """Returns the folder in which hooks run, and to which relative words of a command refer."""
         return self.project(reader.path) or str(reader.path.parent)
 
     def command(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> Command:
@@ -210,7 +210,7 @@ class ShapedReader:
         return Command(line=line, folder=folder, interpreter=program, shell=not is_split, format=self.shape.agent)
 
     def http(self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any]) -> tuple[Http, str]:
-        """The request, and why it is inactive: the format cannot allow a local address, so that names ours."""
+        """Returns the request, and why it is inactive: only hooktray.yaml can allow a local address."""
         headers = reader.mapping((*at, "headers"), fields.get("headers") or {}, 'write {"Name": "value"}')
         http = http_action(reader.document, at, reader.text(at, fields, "url"), headers)
         why = local_url_problem(http)
@@ -233,6 +233,6 @@ class ShapedReader:
 
 
 def program_of(line: str) -> str:
-    """The path of the program that a line without a shell starts; "" if it names a path itself, or is not found."""
+    """Returns the path of the program that a line without a shell starts; "" if the line has it, or none is found."""
     first = shlex.split(line)[0]
     return "" if "/" in first or "\\" in first else shutil.which(first) or ""

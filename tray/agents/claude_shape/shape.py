@@ -111,7 +111,7 @@ def as_it_is(tool: str, input: Mapping[str, Any], text: str) -> Any:
 
 
 def twice(tool: str, input: Mapping[str, Any], text: str) -> Mapping[str, str]:
-    """Returns a tool's output as Gemini CLI and its descendants have it: for the model, and for the user."""
+    """Returns a tool's output as Gemini CLI and its forks have it: once for the model, once for the user."""
     return {"llmContent": text, "returnDisplay": text}
 
 
@@ -136,7 +136,7 @@ class ClaudeShape(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     rewrite_keys: Mapping[Target, str] = msgspec.field(default_factory=lambda: REWRITE_KEYS)
     rewrite_needs_allow: bool = False  # a new input counts only together with an allow
     takes_notes: bool = True  # an answer may have a `systemMessage`
-    shows_stop_only: bool = False  # of a refusal that also stops it, it shows the reason of the stop
+    shows_stop_only: bool = False  # if a refusal also stops the agent, it shows only the reason of the stop
     top_extras: frozenset[str] = frozenset()  # extras that are at the top of an answer
 
     permissions: Mapping[str, Verdict] = msgspec.field(default_factory=lambda: PERMISSIONS)
@@ -167,7 +167,7 @@ class ClaudeShape(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def styles(self) -> Mapping[str, RefusalStyle]:
-        """How an answer refuses each event that it can refuse, without those with a format of their own."""
+        """How an answer refuses each event; events whose refusal has a format of its own are left out."""
         return {
             name: self.refusals.get(
                 name, RefusalStyle.PERMISSION if spec.kind in PERMISSION_KINDS else RefusalStyle.BLOCK

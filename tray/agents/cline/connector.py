@@ -19,7 +19,7 @@ from tray.errors import HooktrayError
 
 
 class ClineConnector(ExecutablesConnector, frozen=True, kw_only=True):
-    """Our files are beside the user's own."""
+    """Writes Hooktray's files beside the user's own."""
 
     def folder(self, site: Site) -> Path:
         return site.folder("CLINE_DIR", ".cline") / "hooks"

@@ -29,14 +29,14 @@ PROBE_TIME = "2026-01-01T00:00:00.000Z"  # it only has to be there
 
 
 class CopilotConnector(ScopedFileConnector, frozen=True, kw_only=True):
-    """The user's hooks always run. A project's run when the user trusts its folder."""
+    """Copilot CLI always runs the user's hooks, and a project's hooks if the user trusts its folder."""
 
     def text(self, site: Site, present: frozenset[str]) -> bytes:
         hooks = {event: [one] for event, one in self.needed(site, self.desired(site.relay), present).items()}
         return new_document({"version": 1, "hooks": hooks})
 
     def desired(self, relay: tuple[str, ...]) -> dict[str, Any]:
-        """Our entry for each event. The time-outs are those that our deadlines are derived from."""
+        """Returns Hooktray's entry for each event. The engine's deadlines follow from these time-outs."""
         return {
             event: {"type": "command", **_command((*relay, AGENT, event)), "timeout": int(spec.timeout)}
             for event, spec in EVENTS.items()

@@ -66,7 +66,7 @@ class CopilotReader(ShapedReader):
         return super().handlers(reader, at, fields) if "hooks" in fields else iter([(at, fields)])
 
     def pattern(self, event: str, matcher: str) -> str:
-        """A pattern for the whole name; under Claude Code's names of events also a list of names."""
+        """Returns a pattern for the whole name. Under Claude Code's names of events, it may be a list of names."""
         if event not in NAMES and matcher in (*ANY_TOOL, "**"):
             return ""
         if not matcher or (event not in NAMES and LIST_OF_TOOLS.fullmatch(matcher)):
@@ -76,7 +76,7 @@ class CopilotReader(ShapedReader):
     def options(
         self, reader: SourceReader, event: str, at: KeyPath, fields: Mapping[str, Any], kind: str
     ) -> dict[str, Any]:
-        """The agent takes every failure before a tool but a time-out for a refusal."""
+        """Before a tool, the agent treats every failure except a time-out as a refusal."""
         failure = Failure.BLOCK if event == "PreToolUse" else Failure.ALLOW
         return {"failure": failure, "env": reader.texts(at, fields, "allowedEnvVars")}
 

@@ -23,7 +23,7 @@ RESTART_HINT = "Restart Antigravity: it reads the file when it starts, and `/hoo
 
 
 class AntigravityConnector(SettingsConnector, frozen=True):
-    """Our entries are one named hook of `hooks.json`."""
+    """Writes Hooktray's entries as one named hook of `hooks.json`."""
 
     agent: str = ID
 
@@ -41,7 +41,7 @@ class AntigravityConnector(SettingsConnector, frozen=True):
         yield from _own_entries(_named(text, path))
 
     def desired(self, relay: tuple[str, ...]) -> dict[str, Any]:
-        """Each line answers by itself when Hooktray is gone, because a wrong answer refuses the call."""
+        """Each line prints a neutral answer if Hooktray is gone: without a valid answer the agent refuses."""
         return {
             event: {
                 "type": "command",

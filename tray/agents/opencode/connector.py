@@ -27,7 +27,7 @@ HEAD = b"// Hooktray's plugin for OpenCode"  # how the file begins, whatever was
 
 
 class OpenCodeConnector(ScopedFileConnector, frozen=True, kw_only=True):
-    """The one plugin asks about every event. OpenCode loads whatever plugin is there."""
+    """Writes one plugin, which asks about every event. OpenCode loads every plugin of the folder."""
 
     def text(self, site: Site, present: frozenset[str]) -> bytes:
         return self.desired(site.relay)[next(iter(EVENTS))]
@@ -37,7 +37,7 @@ class OpenCodeConnector(ScopedFileConnector, frozen=True, kw_only=True):
         return None if is_ours else state
 
     def other_paths(self, site: Site) -> Iterator[Path]:
-        """Hooktray's plugins in other projects, also those whose relay cannot be read any more."""
+        """Yields Hooktray's plugins in other projects, including plugins whose relay command is damaged."""
         for path in other_files(site, ID, self.settings_path(site)):
             if self.rest(read_state(path), path) is None:
                 yield path
@@ -50,7 +50,7 @@ class OpenCodeConnector(ScopedFileConnector, frozen=True, kw_only=True):
                 yield OwnEntry(event=event, value=text, command=command, argv=(*words, event), handler=handler)
 
     def desired(self, relay: tuple[str, ...]) -> Mapping[str, bytes]:
-        """All of our file. The time limits are those that our deadlines are derived from."""
+        """Returns the whole plugin for each event. The engine's deadlines follow from its time limits."""
         limits = {event: spec.timeout for event, spec in EVENTS.items()}
         text = PLUGIN.read_bytes().replace(b"\r\n", b"\n")
         text = text.replace(b"const RELAY = []", b"const RELAY = " + json.dumps([*relay, ID]).encode())
@@ -68,7 +68,7 @@ class OpenCodeConnector(ScopedFileConnector, frozen=True, kw_only=True):
 
 
 def _relay_words(text: bytes) -> Sequence[str]:
-    """The words that start the relay in our plugin; none in any other file."""
+    """Returns the words that start the relay in Hooktray's plugin; none for any other file."""
     found = RELAY_LINE.search(text)
     try:
         words = json.loads(found[1]) if found else []

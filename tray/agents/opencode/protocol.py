@@ -117,7 +117,7 @@ SHAPE = ClaudeShape(
 
 
 class OpenCodeProtocol(ShapedProtocol, frozen=True):
-    """Only a permission can be allowed, and the plugin shows no notes: Hooktray's own alerts do."""
+    """A hook can allow only a permission. The plugin shows no notes: Hooktray's own alerts show them."""
 
     def read(self, event: Event, result: Result) -> HookOutput:
         output = super().read(event, result)

@@ -32,17 +32,17 @@ def moved_folder(site: Site) -> Path:
 
 
 class ShelleyConnector(ExecutablesConnector, frozen=True, kw_only=True):
-    """Our files take the places of the user's own, which move."""
+    """Moves the user's own files away, and writes Hooktray's in their places."""
 
     def folder(self, site: Site) -> Path:
         return site.home / ".config" / "shelley" / "hooks"
 
     def events(self, site: Site) -> list[str]:
-        """The names that are no folders."""
+        """Returns the names that are not folders."""
         return [name for name in self._names(site) if not self.path(site, name).is_dir()]
 
     def _names(self, site: Site) -> Iterator[str]:
-        """The fixed names, and the slash commands that are there."""
+        """Yields the fixed names, and the slash commands that exist."""
         yield from FIXED_EVENTS
         slash = self.folder(site) / "slash"
         if slash.is_dir():
@@ -69,9 +69,9 @@ class ShelleyConnector(ExecutablesConnector, frozen=True, kw_only=True):
         return Plan(changes=tuple(changes), notes=tuple(notes))
 
     def _plan_event(self, site: Site, name: str, changes: list[FileChange], notes: list[str]) -> bool:
-        """Our executable in the place of one name; whether the user's own had to move for it.
+        """Plans Hooktray's executable for one name. Returns True if the user's own file must move for it.
 
-        It also goes where the user has one, and to each slash command.
+        A name gets one if hooks need its event, if the user has a file there, and for each slash command.
         """
         path, destination = self.path(site, name), moved_folder(site) / name
         is_there = path.exists() or path.is_symlink()
@@ -120,7 +120,7 @@ class ShelleyConnector(ExecutablesConnector, frozen=True, kw_only=True):
         return Plan(changes=tuple(filter(None, (*changes, source))), notes=tuple(notes))
 
     def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
-        """None is up to date if a slash command that came later runs without us."""
+        """No entry is up to date if a later slash command runs without Hooktray."""
         commands = [name for name in self.events(site) if name not in FIXED_EVENTS]
         is_whole = all(self.parse(read_state(self.path(site, name))) for name in commands)
         entries = super().relay_entries(site)

@@ -27,7 +27,7 @@ EVENTS: Mapping[str, EventSpec] = {
     "system-prompt": EventSpec(kind=EventKind.SYSTEM_PROMPT, can=CAN_REWRITE, timeout=30, plain=True),
 }
 ANSWERS = AnswerWords(keys=frozenset(("message", "prompt", *EXTRAS)))  # a hook refuses by failing
-END_TYPE = "end_of_turn"  # of the one payload that names its event
+END_TYPE = "end_of_turn"  # the only payload that names its event
 START_KINDS = (EventKind.CONVERSATION_NEW, EventKind.SESSION_START)
 COMMAND_KINDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)
 TEXT_KINDS = (*COMMAND_KINDS, EventKind.SYSTEM_PROMPT)  # whose hooks print the bare text
@@ -266,7 +266,7 @@ def _text_output(event: Event, stdout: bytes) -> HookOutput:
 
 
 def _fields_output(event: Event, stdout: bytes, key: str, extras: tuple[str, ...] = ()) -> HookOutput:
-    """The texts of a JSON object, in any case of their names as Go reads them."""
+    """Reads the texts of a JSON object; like Go, it ignores the case of their names."""
     output = lenient.text(stdout, lenient.GO)
     try:
         value = lenient.loads(output) if output else None

@@ -32,7 +32,7 @@ APPROVAL_URL = "http://localhost:8000/internal/runtime/hooks/approve"  # of Star
 
 
 class StarchildConnector(ListConnector, frozen=True, kw_only=True):
-    """Connects each workspace, in the user's or in the one that `hooktray connect` names."""
+    """Connects the user's workspace, or the one that `hooktray connect` names."""
 
     def settings_path(self, site: Site) -> Path:
         return workspace(site) / "config" / HOOKS_FILE
@@ -43,7 +43,7 @@ class StarchildConnector(ListConnector, frozen=True, kw_only=True):
         return (own,) if site.workspace or site.scope else (own, *self.other_paths(site))
 
     def command(self, relay: tuple[str, ...], event: str) -> str:
-        """The command starts a shell itself, as Starchild uses none: exit 2 without a script would be a refusal."""
+        """Returns a command that starts a shell, as Starchild uses none: without it, a missing relay would refuse."""
         return relay_command.exec_line((*relay, AGENT))
 
     def argv(self, command: str) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ REGISTRY = PluginRegistry()
 
 
 class XCodeConnector(OwnFileConnector, frozen=True, kw_only=True):
-    """Our file is the plugin's manifest, which runs if the plugin has a record in the registry."""
+    """Writes the manifest of Hooktray's plugin. X-Code runs it if the registry has a record of the plugin."""
 
     def settings_path(self, site: Site) -> Path:
         return manifest_path(site)
@@ -122,7 +122,7 @@ class XCodeConnector(OwnFileConnector, frozen=True, kw_only=True):
         return new_document({"name": "hooktray", "version": VERSION, "description": about, "hooks": hooks})
 
     def desired(self, relay: tuple[str, ...]) -> dict[str, Any]:
-        """Our entry for each event. Time limits are the agent's own; a larger one would make it drop all hooks."""
+        """Returns Hooktray's entry for each event. X-Code drops all hooks if a time limit exceeds its own."""
         return {
             event: {
                 "command": relay_command.shell_line((*relay, AGENT, event)),
@@ -199,7 +199,7 @@ def _home(site: Site) -> Path:
 
 
 def _records(registry: object) -> list[dict[str, Any]]:
-    """The records of the installed plugins."""
+    """Returns the records of the installed plugins."""
     found = registry.get("plugins") if isinstance(registry, dict) else None
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 

@@ -237,7 +237,7 @@ def _hook_output(event: Event, answer: Mapping[str, Any]) -> HookOutput:
 
 
 def _modified(event: Event, answer: Mapping[str, Any]) -> HookOutput:
-    """The new text has the shape of the tool's own output, where that has a place for one."""
+    """Returns the new text in the shape of the tool's own output, if that has a place for a text."""
     text, args = answer.get("output"), answer.get("args")
     if hook_event_name(event) == "PostToolUse":
         if event.tool is None or not isinstance(text, str):

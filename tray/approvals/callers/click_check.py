@@ -66,7 +66,7 @@ DESKTOPS = word_set(
 )
 # Interpreters, with the only script of a desktop that they run.
 DESKTOP_SCRIPTS = {"gjs-console": "/usr/share/gnome-shell/org.gnome.Shell.Notifications"}
-MAX_CONFIRMED = 64  # browsers and panels through which clicks count, since the user typed the passphrase
+MAX_CONFIRMED = 64  # browsers and panels that the user confirmed with the passphrase
 DELETED_SUFFIX = " (deleted)"  # the kernel adds it to the path of a program whose file was replaced
 
 log = logging.getLogger(__name__)

@@ -120,7 +120,7 @@ def is_remote_login(chain: Sequence[ProcessFacts], addresses: Collection[str]) -
 def find_origin(environment: Iterable[str], ancestors_of: Iterable[Ancestor]) -> str:
     """Returns which agent or hook is behind a command, or "". `environment` has the names of its variables.
 
-    A command knows this without the tray, whose own judgement is stricter. A script of the user's own passes.
+    A command can judge this without the tray, which judges more strictly. A script of the user's own passes.
     """
     marks = sorted({HOOK_VARIABLE, *inherited_variables()}.intersection(environment))
     if marks:

@@ -1,6 +1,6 @@
-"""What a click on the menu requests, as values, and who takes the clicks.
+"""The actions that a click on the menu can request, and the receiver of clicks.
 
-A UserAction is what the page and the commands can do, too.
+The page and the commands can request a UserAction, too.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def approvals(state: MenuState) -> Item:
 
 
 def _batch(batch: MenuBatch) -> Item:
-    """The row of hooks that can be approved together; as with a single one, the digest is part of the ids."""
+    """The row of hooks that can be approved together; the digest is part of its ids, as it is for a single hook."""
     key = child_id("approvals/source", batch.source) if batch.source else "approvals/batch"
     text = count("{n} imported hook, unchanged", "{n} imported hooks, unchanged", batch.number)
     if batch.source:

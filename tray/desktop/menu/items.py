@@ -71,7 +71,7 @@ def deduplicate(rows: Iterable[Item]) -> list[Item]:
 
 
 def truncated(rows: list[Item], key: str, *, is_in_list: bool = False) -> Items:
-    """Returns the first rows, and how many more there are. `is_in_list`: `hooktray list` shows them all."""
+    """Returns the first rows, and a row with the number of the others. `is_in_list`: `hooktray list` shows all."""
     more = len(rows) - ROW_LIMIT
     if more <= 0:
         return tuple(rows)

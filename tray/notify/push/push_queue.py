@@ -69,7 +69,7 @@ class PushQueue:
         self._folder = folder
         self._processes = processes
         self._clock = clock
-        self._pushed: Recent[tuple[str, str], None] = Recent(MEMORY_LIMIT)  # events with their target
+        self._pushed: Recent[tuple[str, str], None] = Recent(MEMORY_LIMIT)  # (event, target)
         self._recent: dict[str, deque[float]] = {}  # when each target got one
         self._surplus: dict[str, int] = {}
         self._under_way = 0
