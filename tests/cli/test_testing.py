@@ -106,7 +106,7 @@ def test_every_event_goes_through_a_running_tray(quiet: Live, capsys: pytest.Cap
 
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(row["agent"], row["event"], row["code"]) for row in rows] == [(*each, 0) for each in EVENTS]
-    # Each stands in the journal under its own name; X-Code's end of a turn is raised besides, after a quiet round.
+    # Each is in the journal under its own name. The tray adds X-Code's end of a turn after a quiet round.
     wait(lambda: set(EVENTS) <= {(row["agent"], row["event"]) for row in quiet.log()}, what="all are written down")
 
 

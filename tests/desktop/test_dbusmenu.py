@@ -1,4 +1,4 @@
-"""Rows on the wire: numbers stay, and only what changed is told."""
+"""Rows on the wire: they keep their numbers, and only changes are sent."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ names = st.lists(st.sampled_from("abcdefg"), unique=True, max_size=5)
 @settings(max_examples=80, deadline=None)
 @given(st.lists(names, max_size=6))
 def test_what_is_told_is_enough_to_follow(menus: list[list[str]]) -> None:
-    """A host that only heard the changes, and reads again the parents it was told, sees what we show."""
+    """A host that applies the changes, and reads the reported parents again, has the rows of the menu."""
     table, seen = MenuTable(), {ROOT: MenuRow({"children-display": "submenu"})}
 
     for shown in menus:

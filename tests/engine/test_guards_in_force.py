@@ -1,4 +1,4 @@
-"""What the relay is told of approved guards: names of tools, the failure of each, and nothing while hooks are off."""
+"""The approved guards in the relay's table: names of tools, the failure of each, and none while hooks are off."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_a_hook_whose_matcher_fails_guards_every_tool(house: House, monkeypatch:
     house.hook("guard", on="tool_before", tool="Writ.", script="exit 0", failure="block")
 
     def fail(*_: object) -> bool:
-        raise RuntimeError("a fault of ours")
+        raise RuntimeError("a fault in Hooktray")
 
     monkeypatch.setattr(plan, "_tool_fits", fail)
 

@@ -1,4 +1,4 @@
-"""What macOS requires: screen calls on the main thread, and sockets that launchd opened. Not run by our tests."""
+"""What macOS requires: screen calls on the main thread, and sockets that launchd opened. No test runs it on a Mac."""
 
 from __future__ import annotations
 

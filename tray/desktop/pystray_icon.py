@@ -35,7 +35,7 @@ class IconWindow(Protocol):
 
 
 class LibraryIcon(Protocol):
-    """What we use of pystray's icons. The private members differ from system to system."""
+    """The members of pystray's icons that Hooktray uses. The private ones differ from system to system."""
 
     HAS_MENU: bool
     visible: bool

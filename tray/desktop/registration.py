@@ -9,8 +9,8 @@ ends (its source, 4.18); so closing waits for that answer.
 A tray host is a process that owns the watcher's name, or a name that begins with org.kde.StatusNotifierHost-. Hosts
 are compared by process and not by connection, because some keep several connections (measured: xfce4-panel runs its
 tray in a process of its own, which owns the watcher's name and no host name at all). The bus gives a host's name to
-any process of the user that asks for it. So the icon makes a second check, `is_trusted_host`, of the program that
-the process runs.
+any process of the user that asks for it. So the icon makes a second check, `is_trusted_host`, which judges a
+process by its origin.
 """
 
 from __future__ import annotations

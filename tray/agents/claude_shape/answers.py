@@ -146,7 +146,7 @@ def _hook_output(shape: ClaudeShape, event: Event, answer: Mapping[str, Any], ho
     context = wire.text(specific, "additionalContext") or wire.text(answer, "additionalContext")
     # In the agent itself, context at an end may make it continue without a word to its user.
     is_reminded = event.agent == shape.agent and Capability.CONTEXT in event.spec.can
-    if kind in STOPS and context and not is_reminded:  # without an instruction it would stop
+    if kind in STOPS and context and not is_reminded:  # only a refusal makes it continue
         verdict, reason, context = max(verdict, Verdict.DENY), reason or context, ""
     stop = _stop(shape, answer, request, hook_event)
     # Agents show `stopReason` where they stop only; documents have it beside a refusal, as a word to the user.

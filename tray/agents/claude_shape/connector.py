@@ -164,7 +164,7 @@ class ShapedConnector(SettingsConnector, frozen=True):
             group = groups[event]
             is_alike = self.file.is_flat or handler.conditions == _conditions(group)
             if not is_alike and handler.is_shared:
-                removed.add(index)  # `add` writes a group of ours
+                removed.add(index)  # `add` writes Hooktray's own group
                 continue
             seen.add(event)
             desired = group if self.file.is_flat else group["hooks"][0]
