@@ -50,6 +50,19 @@ def test_entries_are_those_that_are_needed_and_those_that_are_there(tmp_path: Pa
     assert tree(person.home) == before
 
 
+@pytest.mark.parametrize("agent", ALL_AT_ONCE)
+def test_all_entries_are_written_at_once_where_each_change_asks_for_trust(tmp_path: Path, agent: str) -> None:
+    person = Person(tmp_path, agent)
+    person.connect()
+    every = person.relay_entries()
+    person.disconnect()
+    needing(person, frozenset())
+
+    person.connect()
+
+    assert person.relay_entries() == every != ()
+
+
 def test_a_summary_counts_the_entries_and_names_the_file(tmp_path: Path) -> None:
     person = Person(tmp_path)
     needing(person, needed_events(())["claude-code"])

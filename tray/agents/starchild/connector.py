@@ -49,6 +49,10 @@ class StarchildConnector(ListConnector, frozen=True, kw_only=True):
     def argv(self, command: str) -> tuple[str, ...]:
         return tuple(shlex.split(command))
 
+    def needed(self, site: Site, entries: Mapping[str, Any], present: frozenset[str] = frozenset()) -> dict[str, Any]:
+        """All of our entries: Starchild's user approves an event when it gets its entry, so none comes later."""
+        return dict(entries)
+
     def notes(self, site: Site) -> tuple[str, ...]:
         body = shlex.quote(json.dumps({"command": self.command(site.relay, "")}, ensure_ascii=False))
         older = "type `/hooks approve EVENT COMMAND` there for each entry of the file, then `/hooks on`"
