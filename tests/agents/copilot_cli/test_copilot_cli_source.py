@@ -81,6 +81,13 @@ def test_a_matcher_is_about_the_whole_name(tmp_path: Path, event: str, matcher: 
     assert (not hook.inactive and matches(hook.match, call, EventSearch(call))) is asked
 
 
+def test_a_matcher_that_is_no_pattern_matches_nothing_on_any_event(tmp_path: Path) -> None:
+    entries = ({"bash": "a", "matcher": "["}, {"bash": "b", "matcher": "**"}, {"bash": "c", "statusMessage": 1})
+    found = READER.read(written(tmp_path, {"sessionStart": list(entries)}), (), {})
+
+    assert [hook.inactive for hook in found.hooks] == ["its matcher matches nothing", "", ""]
+
+
 def test_both_names_of_an_event_are_asked_about_the_same_event(tmp_path: Path) -> None:
     source = READER.read(written(tmp_path, {"agentStop": [{"bash": "true"}], "Stop": [{"bash": "false"}]}), (), {})
     stop = parse(request_for("copilot-cli", "Stop", b'{"hook_event_name":"Stop","session_id":"s"}'))

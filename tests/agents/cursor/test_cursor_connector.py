@@ -183,7 +183,12 @@ def test_what_cannot_be_run_is_listed_and_what_is_wrong_is_told(person: Person) 
     found = source(
         person,
         {
-            "stop": [{"type": "prompt", "prompt": "Is it done?"}, {"type": "mail"}],
+            "stop": [
+                {"type": "prompt", "prompt": "Is it done?"},
+                {"type": "mail"},
+                {"command": "./c.sh", "matcher": "a("},
+                {"command": "./d.sh", "statusMessage": 1},  # Cursor knows no such key
+            ],
             "preToolUse": [{"command": "./a.sh", "matcher": "a("}],
             "nextYear": [{"command": "./b.sh"}],
         },
@@ -192,11 +197,11 @@ def test_what_cannot_be_run_is_listed_and_what_is_wrong_is_told(person: Person) 
     assert [hook.inactive for hook in found.hooks] == [
         "hooks of the type `prompt` are not in this version",
         "its matcher matches nothing",
+        "",
+        "its matcher matches nothing",
     ]
-    assert [
-        text for word in ("unknown type", "not a pattern", "unknown event") for text in found.warnings if word in text
-    ]
-    assert len(found.warnings) == 3
+    words = ("unknown type", "not a pattern", "not a pattern", "unknown event")
+    assert [word in text for word, text in zip(words, found.warnings, strict=True)] == [True] * 4
 
 
 def test_a_hook_that_our_entries_cannot_stand_in_for_stays(person: Person) -> None:

@@ -38,6 +38,9 @@ class ShapedReader:
     aliases: Mapping[str, str] = NO_ALIASES  # other names of its events
     usual_type = ""  # the type of a handler that names none
     checks_matchers = True  # False: a matcher that is not a pattern is a word
+    checks_all_matchers = False  # also those of events without a subject
+    any_tool = ANY_TOOL
+    has_status = True  # handlers have a `statusMessage`
     entry_hint = 'write [{"matcher": "Bash", "hooks": […]}]'
     handler_hint = 'write {"type": "command", "command": "…"}'
 
@@ -152,7 +155,8 @@ class ShapedReader:
         if types and kind not in types:
             raise invalid_value(reader.document, at, f"unknown type `{kind}`", f"write one of: {', '.join(types)}")
         tool, pattern = self.patterns(event, matcher)
-        is_checked = self.checks_matchers and matcher not in ANY_TOOL and (tool or pattern)
+        is_read = bool(tool or pattern) or self.checks_all_matchers
+        is_checked = self.checks_matchers and matcher not in self.any_tool and is_read
         problem = pattern_problem(matcher, script=True) if is_checked and not LIST_OF_NAMES.fullmatch(matcher) else ""
         if problem:
             what = f"not a pattern, so it matches nothing: {problem}"
@@ -166,7 +170,7 @@ class ShapedReader:
             reader.match(at, event, tool=tool, pattern=pattern, condition=condition),
             action,
             timeout=self.timeout(reader, at, fields, event, kind),
-            status_message=reader.text(at, fields, "statusMessage"),
+            status_message=reader.text(at, fields, "statusMessage") if self.has_status else "",
             inactive=inactive or unsupported,
             **self.options(reader, event, at, fields, kind),
         )

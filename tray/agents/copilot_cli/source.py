@@ -40,6 +40,9 @@ class CopilotReader(ShapedReader):
 
     aliases = NAMES
     usual_type = "command"
+    checks_all_matchers = True
+    any_tool = frozenset({*ANY_TOOL, "**"})
+    has_status = False
     entry_hint = handler_hint = 'write [{"type": "command", "bash": "./guard.sh"}]'
 
     def __init__(self) -> None:
@@ -67,7 +70,7 @@ class CopilotReader(ShapedReader):
 
     def pattern(self, event: str, matcher: str) -> str:
         """Returns a pattern for the whole name. Under Claude Code's names of events, it may be a list of names."""
-        if event not in NAMES and matcher in (*ANY_TOOL, "**"):
+        if event not in NAMES and matcher in self.any_tool:
             return ""
         if not matcher or (event not in NAMES and LIST_OF_TOOLS.fullmatch(matcher)):
             return matcher

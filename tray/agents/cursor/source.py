@@ -49,6 +49,8 @@ class CursorReader(ShapedReader):
     """A HookReader. What each event's matcher looks at differs."""
 
     usual_type = "command"
+    checks_all_matchers = True
+    has_status = False
     entry_hint = handler_hint = 'write [{"command": "./guard.sh"}]'
 
     def patterns(self, event: str, matcher: str) -> tuple[str, str]:
