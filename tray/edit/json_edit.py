@@ -176,10 +176,12 @@ class JsonText:
 
     def remove(self, at: int, removed: Collection[JsonSpan]) -> list[TextEdit]:
         """Edits that take these children out of the object or list that opens at `at`, with one comma each."""
+        if not removed:
+            return []
         spans, close = self.children(at), self._end(at) - 1
         kept = [span for span in spans if span not in removed]
         if not kept and not self.text[at + 1 : spans[0].begin].strip() + self.text[spans[-1].end : close].strip():
-            return [(at + 1, close, "")] if spans else []
+            return [(at + 1, close, "")]
         edits: list[TextEdit] = []
         for index, span in enumerate(spans):
             if span not in removed:

@@ -230,6 +230,13 @@ def test_named_hooks_are_read(person: Person) -> None:
 
 
 @posix
+def test_nothing_can_be_imported_from_an_empty_file(person: Person) -> None:
+    settings(person).write_text("{}\n")
+
+    with pytest.raises(HooktrayError, match="no hook of yours is in it"):
+        person.import_hooks()
+
+
 def test_a_named_hook_moves_as_a_whole_or_stays(person: Person) -> None:
     slow = {"PreToolUse": [group(timeout=90)]}
     settings(person).write_text(json.dumps({"guard": {"PreToolUse": [group()], **STOP}, "slow": slow}))
