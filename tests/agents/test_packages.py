@@ -314,6 +314,13 @@ def test_an_exception_of_a_built_in_agent_is_raised_unchanged(monkeypatch: pytes
     assert AGENTS.failures == {}
 
 
+def test_a_tool_that_is_none_leaves_out_the_rows_of_the_table(install: Callable[[str], None]) -> None:
+    install(f"{PINE}\ndef tool(name, payload):\n    return 'exec'\n")
+
+    assert list(relay_table._place_rows("pine", ["before_tool"])) == []
+    assert failure().startswith("`tool` of the agent pine ")
+
+
 # ---- recognition
 
 

@@ -236,13 +236,13 @@ def _place_rows(agent: str, events: Sequence[str]) -> Iterator[tuple[str, ...]]:
         try:
             probes = [*_probes(wire.mapping(_sample(agent, event)))]
             calls = [(path, protocol.tool(event, changed)) for path, changed in probes]
+            tools = [path for path, call in calls if call and call.name == PROBE]
             names = [path for path, changed in probes if protocol.event_name(changed) == PROBE]
         except (AgentError, ValueError):
             continue
         except PACKAGE_ERRORS as error:
             AGENTS.failure(agent, "tool", error)
             continue
-        tools = [path for path, call in calls if call and call.name == PROBE]
         if len(tools) == 1:
             yield "tool", agent, *tools[0]
             yield from (("event", agent, *path) for path in names[:1])
