@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import gzip
+import socket
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 import pytest
 from addresses import PUBLIC, REFUSED
@@ -166,3 +170,47 @@ def test_tls_is_about_the_name_and_not_the_address(tmp_path: Path, monkeypatch: 
             with fails("match"):
                 ask(f"https://{other}:{server.port}/", resolve=lambda host, port: ("127.0.0.1",))
         assert len(server.asked) == 1
+
+
+def test_an_ipv6_address_may_end_in_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = socket.create_connection
+    monkeypatch.setattr(
+        socket, "create_connection", lambda address, timeout: connect(("127.0.0.1", address[1]), timeout)
+    )
+    with closing(WebServer()) as server:
+        assert ask(f"http://[2606:4700::abcd]:{server.port}/").status == 200
+        assert server.asked[0].headers["Host"] == f"[2606:4700::abcd]:{server.port}"
+
+
+def test_signs_that_strict_servers_refuse_in_a_path_are_escaped() -> None:
+    with closing(WebServer()) as server:
+        ask(f"{server.url}/a{{b}}|%zz/%7e?q=[1]&'!$")
+
+        assert server.asked[0].path == "/a%7Bb%7D%7C%25zz/%7e?q=%5B1%5D&'!$"
+
+
+def test_an_answer_counts_that_came_before_the_whole_request_was_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = HTTPConnection.request
+
+    def cut(connection: HTTPConnection, *words: Any) -> None:
+        request(connection, *words)
+        raise BrokenPipeError
+
+    monkeypatch.setattr(HTTPConnection, "request", cut)
+    with closing(WebServer(lambda asked: Said(status=413))) as server:
+        assert ask(server.url).status == 413
+
+
+def test_what_is_no_http_is_named_so_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def greet() -> None:
+            with listener.accept()[0] as connection:
+                connection.recv(4096)
+                connection.sendall(b"SSH-2.0 x\r\n")
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        with fails("answered with what is not HTTP: 'SSH-2.0 x"):
+            ask(f"http://127.0.0.1:{listener.getsockname()[1]}/")
+        thread.join()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import ssl
 from collections.abc import Mapping, Sequence
-from http.client import HTTPConnection, HTTPException, HTTPResponse
+from http.client import BadStatusLine, HTTPConnection, HTTPException, HTTPResponse
+from urllib.parse import quote
 
 import msgspec
 
@@ -16,6 +18,7 @@ from tray.execution.request_job import Deadline
 
 SIZE = 1024 * 1024  # bytes of an answer
 PLAIN = ("", "identity")
+NO_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +51,8 @@ def send(request: HttpRequest, deadline: Deadline) -> HttpReply:
             reply = _ask(request, deadline, addresses)
         except (HTTPException, OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
+            if type(error) is BadStatusLine:  # its text is the line alone
+                reason = f"answered with what is not HTTP: {str(error)!r:.80}"
             raise HooktrayError(deadline.cause or f"{request.endpoint.host_port}: {reason}") from error
     if deadline.cause:  # cut off, so it may be incomplete
         raise HooktrayError(deadline.cause)
@@ -74,13 +79,19 @@ def check_addresses(request: HttpRequest) -> tuple[str, ...]:
 
 
 def _ask(request: HttpRequest, deadline: Deadline, addresses: Sequence[str]) -> HttpReply:
-    connection = HTTPConnection(request.endpoint.host)
+    connection = HTTPConnection(request.endpoint.host, request.endpoint.port)
     with contextlib.closing(connection):
         connection.sock = _connect(request.endpoint, deadline, addresses)
         host = {"Host": request.endpoint.authority, "Accept-Encoding": "identity"}
-        connection.request("POST", request.endpoint.target, request.body, {**request.headers, **host})
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # a server may answer before it has read all
+            connection.request("POST", _target(request.endpoint), request.body, {**request.headers, **host})
         with connection.getresponse() as response:
             return _reply(response)
+
+
+def _target(endpoint: Endpoint) -> str:
+    """The path and query with escapes for what strict servers refuse there."""
+    return quote(NO_ESCAPE.sub("%25", endpoint.target), safe="/:@!$&'()*+,;=?%")
 
 
 def _connect(endpoint: Endpoint, deadline: Deadline, addresses: Sequence[str]) -> socket.socket:
