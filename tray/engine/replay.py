@@ -134,9 +134,9 @@ class LiveReplays:
 
     def compare(self, record: Record) -> ReplayComparison:
         """Then and now in the same words, redacted alike. Raises HooktrayError as `recorded_event` does."""
-        event = recorded_event(record, dict(os.environ))
+        event, engine = recorded_event(record, dict(os.environ)), silent_engine(self._stores, self._options)
         started, at = time.monotonic(), time.time()
-        replay = run(silent_engine(self._stores, self._options), event, record)
+        replay = run(engine, event, record)
         ms = (time.monotonic() - started) * 1000
         now = make_record(event, replay.decision, replay.answer, at=at, ms=ms, offline=False)
         return ReplayComparison(then=record, now=now, inexact=replay.inexact)
