@@ -528,6 +528,19 @@ def test_an_error_in_the_caller_leaves_no_process(bench: Bench) -> None:
     assert not set(children()) - others
 
 
+def test_the_end_of_a_failed_start_needs_no_further_thread(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(process_windows, "HangupWatch", refuse)
+    others, (ours, theirs) = set(children()), socket.socketpair()
+
+    with ours, theirs, pytest.raises(KeyError):
+        bench.all(bench.job("sleep 60"), bench.job("sleep 60", turn=BrokenTurn()), hangup=ours)
+
+    assert not set(children()) - others
+
+
 def test_a_hundred_hooks_one_after_another_leave_nothing(bench: Bench) -> None:
     assert all(bench.one("cat", stdin=b"x").stdout == b"x" for _ in range(100))
 

@@ -174,6 +174,10 @@ class ThreadedRun(EventRun):
             if watch is not None:
                 watch.close()
 
+    def cancel(self) -> None:
+        self._hangup = None  # `finish` need not watch what would only cancel everything
+        super().cancel()
+
     def wait(self, seconds: float) -> None:
         with contextlib.suppress(queue.Empty):
             self._calls.get(timeout=seconds)()
