@@ -201,16 +201,23 @@ def test_an_answer_counts_that_came_before_the_whole_request_was_sent(monkeypatc
         assert ask(server.url).status == 413
 
 
-def test_what_is_no_http_is_named_so_in_one_line() -> None:
+ODD = {
+    b"SSH-2.0 x\r\n": "answered with what is not HTTP: 'SSH-2.0 x",
+    b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}\n": "answered with two lengths",
+}
+
+
+@pytest.mark.parametrize("answer", ODD)
+def test_what_is_no_plain_answer_is_a_failure_in_one_line(answer: bytes) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def greet() -> None:
             with listener.accept()[0] as connection:
                 connection.recv(4096)
-                connection.sendall(b"SSH-2.0 x\r\n")
+                connection.sendall(answer)
 
         thread = threading.Thread(target=greet)
         thread.start()
-        with fails("answered with what is not HTTP: 'SSH-2.0 x"):
+        with fails(ODD[answer]):
             ask(f"http://127.0.0.1:{listener.getsockname()[1]}/")
         thread.join()

@@ -123,6 +123,8 @@ def _reply(response: HTTPResponse) -> HttpReply:
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in PLAIN:
         raise OSError(f"answered in the encoding `{encoding[:40]}`, which was not asked for")
+    if len(set(response.headers.get_all("content-length", ()))) > 1:
+        raise OSError("answered with two lengths")
     body = response.read(SIZE + 1)
     if len(body) > SIZE:
         raise OSError(f"answered more than {SIZE} bytes")
