@@ -17,6 +17,7 @@ class OwnFileConnector(EntryConnector, frozen=True, kw_only=True):
     agent: str
     restart_hint: str
     others: tuple[str, str] = ("", "")  # the error about other content, and the hint
+    keeps_mode: bool = True  # otherwise `connect` sets the file's mode to 0600
 
     def text(self, site: Site, present: frozenset[str]) -> bytes:
         """Returns the whole file, with entries for the needed events and for those in `present`."""
@@ -37,7 +38,8 @@ class OwnFileConnector(EntryConnector, frozen=True, kw_only=True):
         if what and rest is not None:
             raise HooktrayError(f"{path}: {what}", hint=hint)
         present = frozenset(one.event for one in self.relay_entries(site) if one.path == str(path))
-        after = File(text=self.text(site, present), mode=current.mode if isinstance(current, File) else 0o600)
+        mode = current.mode if self.keeps_mode and isinstance(current, File) else 0o600
+        after = File(text=self.text(site, present), mode=mode)
         if current == after:
             return None
         backup = site.backups.as_written(real, current)

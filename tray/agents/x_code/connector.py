@@ -216,4 +216,4 @@ def _record(site: Site) -> dict[str, Any]:
     }
 
 
-CONNECTOR = XCodeConnector(agent=AGENT, restart_hint=RESTART_HINT)
+CONNECTOR = XCodeConnector(agent=AGENT, restart_hint=RESTART_HINT, keeps_mode=False)
