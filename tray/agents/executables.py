@@ -47,12 +47,12 @@ class ExecutablesConnector(msgspec.Struct, frozen=True, kw_only=True):
             return None
         return relay_command.parse_for(self.agent, state.text.decode("utf-8", "replace").strip().splitlines()[-1])
 
-    def own_files(self, site: Site) -> Iterator[tuple[str, Path, FileState]]:
-        """Yields the event, the path and the state of each executable of Hooktray's."""
+    def own_files(self, site: Site) -> Iterator[tuple[Path, FileState, str, relay_command.RelayCommand]]:
+        """Yields each executable of Hooktray's: its path and state, the event, and the relay command."""
         for event in self.events(site):
             state = read_state(path := self.path(site, event))
-            if self.parse(state):
-                yield event, path, state
+            if command := self.parse(state):
+                yield path, state, event, command
 
     def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
         return tuple(
@@ -64,8 +64,7 @@ class ExecutablesConnector(msgspec.Struct, frozen=True, kw_only=True):
                 required_files=command.required_files,
                 up_to_date=bool(site.relay) and state == self.executable(site, event),
             )
-            for event, path, state in self.own_files(site)
-            if (command := self.parse(state))
+            for path, state, event, command in self.own_files(site)
         )
 
     def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:

@@ -47,7 +47,7 @@ class ClineConnector(ExecutablesConnector, frozen=True, kw_only=True):
         return Plan(changes=tuple(changes), notes=("Sessions of Cline take it up when they start.",))
 
     def disconnect(self, site: Site) -> Plan:
-        changes = [FileChange(path=path, before=state, after=None) for _, path, state in self.own_files(site)]
+        changes = [FileChange(path=path, before=state, after=None) for path, state, *_ in self.own_files(site)]
         return Plan(changes=tuple(changes))
 
     def probe_payload(self, session: str, cwd: str) -> Mapping[str, Any]:
