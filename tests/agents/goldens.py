@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from agents import fidelity
+from agents import fidelity, hook_outputs
 from agents import recordings as recorder
 from agents.fidelity import FidelityRow
 
-from tray.agents.protocol import render
 from tray.agents.registry import AGENTS
-from tray.model.decision import Decision, HookOutput, Result
+from tray.model.decision import HookOutput, Result
 from tray.model.event import Event
 
 FOLDER = Path(__file__).parent / "goldens"
@@ -79,8 +78,7 @@ def answered(agent: str, name: str, dialect: str, output: dict[str, Any]) -> dic
         code=output.get("code", 0), stdout=output.get("out", "").encode(), stderr=output.get("err", "").encode()
     )
     hook_output = AGENTS[dialect].protocol.read(agent_event, result)
-    shared = {*Decision.__struct_fields__} & {*HookOutput.__struct_fields__}
-    answer = render(agent_event, Decision(**{field: getattr(hook_output, field) for field in shared}))
+    answer = hook_outputs.answered(agent_event, hook_output)
     parts = {"out": answer.stdout.decode(), "err": answer.stderr.decode(), "code": answer.code}
     filled = {key: value for key, value in parts.items() if value}
     return {"output": _filled(hook_output, HookOutput(), ("plain",)), "answer": filled}

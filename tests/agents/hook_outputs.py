@@ -7,8 +7,8 @@ from typing import Any
 
 from agents.recordings import recorded, request_for
 
-from tray.agents.protocol import parse
-from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
+from tray.agents.protocol import parse, render
+from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event
 
 EVENTS: Mapping[str, Event] = {
@@ -62,3 +62,9 @@ def inner(said: str, event: str = "PreToolUse") -> str:
 NOTHING = HookOutput()
 IGNORED = "The hook's output is {}; ignored."
 Case = tuple[str, str, Result, HookOutput]
+
+
+def answered(event: Event, output: HookOutput) -> Answer:
+    """What the agent gets for this output of its only hook."""
+    shared = {*Decision.__struct_fields__} & {*HookOutput.__struct_fields__}
+    return render(event, Decision(**{field: getattr(output, field) for field in shared}))

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.test_protocol_hosts import JUDGES
+from agents.hosts import JUDGES
 from hosts.documented import Documented
 
 from tray.agents.registry import AGENTS

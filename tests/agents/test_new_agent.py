@@ -51,7 +51,7 @@ house.close()
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """Our package, with the page's file and row, and a home with settings of the new agent's."""
-    shutil.copytree(Path(tray.__file__).parent, tmp_path / "tray", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(tray.__file__).parent, tmp_path / "tray")
     (file,) = re.findall(r"^## [^\n]*\n[^#]*?`(tray/agents/pine\.py)`.*?```python\n(.*?)```", PAGE, re.DOTALL | re.M)
     (row,) = re.findall(r"```python\n(    \"pine\".*?)```", PAGE, re.DOTALL)
     (tmp_path / file[0]).write_text(file[1])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from agents.hook_outputs import answered
 from agents.recordings import sampled
-from agents.test_protocol_pairs import answered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,45 +16,15 @@ from tray.model.decision import HookOutput, Result, Target, Verdict
 
 EVENTS = [sampled(agent, name) for agent, known in AGENTS.items() for name in known.events]
 HEARD = sorted({event.name for event in EVENTS if event.agent == "claude-code"})
-VALUES: list[Any] = [
-    None,
-    True,
-    False,
-    7,
-    "",
-    "allow",
-    "ask",
-    "deny",
-    "block",
-    "modify",
-    "accept",
-    "cancel",
-    "decline",
-]
-VALUES += ["text", "\ud800", [], ["a"], {}, {"behavior": "allow"}, {"behavior": "deny", "interrupt": True}, {"a": 1}]
-VALUES += [{"behavior": "allow", "updatedInput": {"command": "ls"}}, {"action": "accept"}, [{"type": "setMode"}]]
+VALUES: list[Any] = [None, True, False, 7, "", "text", "\ud800", [], ["a"], {}, {"a": 1}, {"action": "accept"}]
+VALUES += ["allow", "ask", "deny", "block", "modify", "accept", "cancel", "decline", [{"type": "setMode"}]]
+VALUES += [{"behavior": "allow"}, {"behavior": "deny", "interrupt": True}, {"permissionDecision": 7}]
+VALUES += [{"behavior": "allow", "updatedInput": {"command": "ls"}}, {"updatedInput": {"a": 1}}]
 TOP = ["decision", "reason", "continue", "stopReason", "systemMessage", "permissionDecision", "updatedInput", "args"]
-TOP += [
-    "output",
-    "context",
-    "message",
-    "notification",
-    "response",
-    "tool_input",
-    "add_warning",
-    "prompt",
-    "cwd",
-    "slug",
-]
-INNER = [
-    "permissionDecision",
-    "additionalContext",
-    "updatedInput",
-    "updatedToolOutput",
-    "updatedMCPToolOutput",
-    "retry",
-]
-INNER += ["decision", "action", "content", "displayContent", "worktreePath", "sessionTitle", "watchPaths"]
+TOP += ["output", "context", "message", "notification", "response", "tool_input", "add_warning", "prompt", "cwd"]
+TOP += ["hookSpecificOutput", "slug"]
+INNER = ["permissionDecision", "additionalContext", "updatedInput", "updatedToolOutput", "updatedMCPToolOutput"]
+INNER += ["retry", "decision", "action", "content", "displayContent", "worktreePath", "sessionTitle", "watchPaths"]
 FIELDS = st.dictionaries(st.sampled_from(INNER), st.sampled_from(VALUES), max_size=4)
 SPECIFIC = st.builds(lambda name, fields: {"hookEventName": name, **fields}, st.sampled_from(HEARD), FIELDS)
 OBJECTS = st.builds(
@@ -72,13 +42,13 @@ def own_name(output: bytes, name: str) -> bytes:
     return output
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=400)
 @given(
     st.sampled_from(sorted(AGENTS)),
     st.sampled_from(EVENTS),
     OUTPUTS,
     st.binary(max_size=8),
-    st.sampled_from([None, -9, 0, 0, 0, 1, 2, 2, 127]),
+    st.sampled_from([None, -9, 0, 0, 0, 1, 2, 2, 126, 127]),
 )
 def test_reading_never_raises_and_what_was_read_can_be_answered(
     dialect: str, event: Any, stdout: bytes, stderr: bytes, code: int | None
@@ -99,5 +69,5 @@ def test_reading_never_raises_and_what_was_read_can_be_answered(
     reads_stderr = dialect in ("gemini-cli", "qwen-code")
     reads_any = dialect in ("claude-code", "droid", "grok")
     has_answer = b"{" in said if reads_any else reads_stderr and b"{" in said + stderr
-    if code in (None, -9) or (code == 127 and not has_answer):
+    if code in (None, -9) or (code in (126, 127) and not has_answer):
         assert hook_output.problem

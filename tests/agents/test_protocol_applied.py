@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from agents.hosts import JUDGES, heard
 from agents.recordings import request_for
-from agents.test_protocol_hosts import JUDGES, heard
 from every import every
 from hosts import x_code
 from hosts.process import Exit, Report

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from agents.hosts import heard
 from agents.recordings import sampled
-from agents.test_protocol_hosts import heard
 from every import every
 
 from tray.agents.protocol import fit, render, spec

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from agents.fidelity import FidelityRow, expressible, pairs, rows
 from agents.hook_outputs import ran
 from agents.recordings import sampled
@@ -122,93 +121,32 @@ def test_all_pairs_are_there_and_say_of_each_word_what_the_agents_row_says() -> 
         assert set(pair.stricter) <= set(row.stricter)
 
 
-SAYING = {
+CLAUDES = {
+    "deny": ran(2, err="no"),
+    "note": ran(0, '{"systemMessage":"n"}'),
+    "stop": ran(0, '{"continue":false}'),
+}
+SAYING = dict.fromkeys(AGENTS, CLAUDES) | {
     "antigravity": {
         "deny": ran(0, '{"decision":"deny"}'),
         "ask": ran(0, '{"decision":"force_ask"}'),
         "note": ran(0, '{"reason":"n"}'),
         "stop": ran(0, '{"decision":"continue"}'),
     },
-    "claude-code": {
-        "deny": ran(2, err="no"),
-        "note": ran(0, '{"systemMessage":"n"}'),
-        "stop": ran(0, '{"continue":false}'),
-    },
-    "cline": {
-        "deny": ran(0, '{"cancel":true}'),
-        "ask": ran(0, '{"review":true}'),
-        "note": ran(0, '{"systemMessage":"n"}'),
-        "stop": ran(0, '{"continue":false}'),
-    },
-    "codex": {
-        "deny": ran(2, err="no"),
-        "note": ran(0, '{"systemMessage":"n"}'),
-        "stop": ran(0, '{"continue":false}'),
-    },
-    "copilot-cli": {
-        "deny": ran(0, '{"decision":"block"}'),
-        "note": ran(0, "x"),
-        "stop": ran(0, '{"continue":false}'),
-    },
-    "cursor": {
-        "deny": ran(2, err="no"),
-        "ask": ran(0, '{"permission":"ask"}'),
-        "note": ran(0, '{"user_message":"n"}'),
-        "stop": ran(0, '{"continue":false}'),
-    },
-    "gemini-cli": {
-        "deny": ran(2, err="no"),
-        "note": ran(0, "x"),
-        "stop": ran(0, '{"continue":false}'),
-    },
-    "devin": {
-        "deny": ran(2, err="no"),
-        "note": ran(0, '{"systemMessage":"n"}'),
-        "stop": ran(0, '{"continue":false}'),
-    },
-    "droid": {
-        "deny": ran(2, err="no"),
-        "note": ran(0, '{"systemMessage":"n"}'),
-        "stop": ran(0, '{"continue":false}'),
-    },
-    "grok": {
-        "deny": ran(2, err="no"),
-        "note": ran(0, '{"systemMessage":"n"}'),
-        "stop": ran(0, '{"continue":false}'),
-    },
-    "kimi-code": {
-        "deny": ran(2, err="no"),
-        "note": ran(0, '{"systemMessage":"n"}'),
-        "stop": ran(0, '{"continue":false}'),
-    },
-    "kiro": {
-        "deny": ran(2, err="no"),
-        "note": ran(0, '{"systemMessage":"n"}'),
-        "stop": ran(0, '{"continue":false}'),
-    },
-    "opencode": {
-        "deny": ran(2, err="no"),
-        "note": ran(0, '{"systemMessage":"n"}'),
-        "stop": ran(0, '{"continue":false}'),
-    },
-    "qwen-code": {
-        "deny": ran(2, err="no"),
-        "note": ran(0, '{"systemMessage":"n"}'),
-        "stop": ran(0, '{"continue":false}'),
-    },
+    "cline": CLAUDES | {"deny": ran(0, '{"cancel":true}'), "ask": ran(0, '{"review":true}')},
+    "copilot-cli": CLAUDES | {"deny": ran(0, '{"decision":"block"}'), "note": ran(0, "x")},
+    "cursor": CLAUDES | {"ask": ran(0, '{"permission":"ask"}'), "note": ran(0, '{"user_message":"n"}')},
+    "gemini-cli": CLAUDES | {"note": ran(0, "x")},
     "shelley": {"deny": ran(0, '{"message":"x"}'), "note": ran(0, "x"), "stop": ran(0, "")},
-    "starchild": {
-        "deny": ran(0, '{"decision":"block"}'),
-        "note": ran(0, '{"systemMessage":"n"}'),
-        "stop": ran(0, '{"stopReason":"x"}'),
-    },
+    "starchild": CLAUDES | {"deny": ran(0, '{"decision":"block"}'), "stop": ran(0, '{"stopReason":"x"}')},
     "x-code": {"deny": ran(0, '{"decision":"deny"}'), "note": ran(0, "x"), "stop": ran(0, "")},
 }
 
 
-@pytest.mark.parametrize("dialect", AGENTS)
+@every("dialect", AGENTS)
 def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: str) -> None:
-    event = sampled("claude-code" if dialect != "claude-code" else "starchild", UNHEARD[dialect])
+    sender = ("claude-code", "ConfigChange") if dialect != "claude-code" else ("starchild", "post_llm_call")
+    event = sampled(*sender)
     read = {word: AGENTS[dialect].protocol.read(event, said) for word, said in SAYING[dialect].items()}
 
     understood = {
@@ -220,24 +158,3 @@ def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: s
     (heard,) = {pair.hook_event_name for pair in pairs() if (pair.event, pair.dialect) == (event.name, dialect)}
     assert heard not in AGENTS[dialect].events
     assert {word for word, found in understood.items() if found} == set(expressible(dialect, heard))
-
-
-UNHEARD = {
-    "antigravity": "ConfigChange",
-    "claude-code": "post_llm_call",
-    "cline": "ConfigChange",
-    "codex": "ConfigChange",
-    "copilot-cli": "ConfigChange",
-    "cursor": "ConfigChange",
-    "gemini-cli": "ConfigChange",
-    "devin": "ConfigChange",
-    "droid": "ConfigChange",
-    "grok": "ConfigChange",
-    "kimi-code": "ConfigChange",
-    "kiro": "ConfigChange",
-    "opencode": "ConfigChange",
-    "qwen-code": "ConfigChange",
-    "shelley": "ConfigChange",
-    "starchild": "ConfigChange",
-    "x-code": "ConfigChange",
-}

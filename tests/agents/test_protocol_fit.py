@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from agents.hosts import meant, taken
+from agents.decisions import DECISIONS
 from agents.recordings import request_for, sampled
 from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tray.agents.protocol import TARGETS, VERDICTS, fit, neutral, parse, render, spec
+from tray.agents.protocol import TARGETS, VERDICTS, fit, parse, spec
 from tray.agents.registry import AGENTS
 from tray.model.decision import Decision, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event
@@ -108,25 +108,6 @@ def test_a_turn_end_that_the_engine_made_of_a_round_end_still_answers_nothing() 
     assert fit(event, Decision(verdict=Verdict.DENY)).verdict is Verdict.ABSTAIN
 
 
-WORDS = st.sampled_from(["", "because", "é", "half \ud800 pair"])
-VALUES = st.one_of(
-    st.sampled_from([None, "", " ", "text", 7, ["a"], {}, {"command": "ls"}, {"command": 7, "new": []}, {1: 2}]),
-    st.sampled_from([{"command": float("inf")}, {"command": {1, 2}}, {"command": "\ud800"}, "\ud800"]),
-)
-EXTRAS = st.sampled_from(
-    ["terminalSequence", "sessionTitle", "watchPaths", "updatedPermissions", "cwd", "slug", "no-such-field"]
-)
-DECISIONS = st.builds(
-    Decision,
-    verdict=st.sampled_from([one for one in Verdict if one is not Verdict.UNJUDGED]),
-    reason=WORDS,
-    rewrite=st.none() | st.builds(Rewrite, target=st.sampled_from(Target), value=VALUES),
-    context=WORDS,
-    notes=st.lists(WORDS, max_size=2).map(tuple),
-    stop=st.none() | WORDS,
-    retry=st.booleans(),
-    extra=st.lists(st.tuples(EXTRAS, WORDS), max_size=2).map(tuple),
-)
 EVENTS = st.sampled_from(
     [sampled(agent, name) for agent, known in AGENTS.items() for name in known.events]
     + [parse(request_for(agent, "no-such-event", b"{}")) for agent in AGENTS]
@@ -139,26 +120,22 @@ def abilities(event: Event) -> Capability:
     return can & (Capability.ASK | Capability.DENY) if event.problem else can
 
 
-def is_feedback_only(event: Event) -> bool:
-    """A refusal there would be one in the journal only: the model reads the output all the same."""
-    return spec(event.agent, event.name).feedback_only
-
-
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(EVENTS, DECISIONS)
 def test_no_decision_ever_becomes_looser(event: Event, decision: Decision) -> None:
     can, fitted = abilities(event), fit(event, decision)
+    feedback_only = spec(event.agent, event.name).feedback_only  # the model reads the output, whatever is refused
 
     if decision.verdict >= Verdict.ASK and Capability.DENY in can:
         assert fitted.verdict >= decision.verdict
-    if decision.rewrite and not fitted.rewrite and Capability.DENY in can and not is_feedback_only(event):
+    if decision.rewrite and not fitted.rewrite and Capability.DENY in can and not feedback_only:
         assert fitted.verdict is Verdict.DENY
     if decision.stop is not None and fitted.stop is None and Capability.DENY in can:
         assert fitted.verdict is Verdict.DENY
     assert fitted.verdict is not Verdict.ALLOW or decision.verdict is Verdict.ALLOW
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(EVENTS, DECISIONS)
 def test_a_fitted_decision_holds_only_what_the_event_carries(event: Event, decision: Decision) -> None:
     can, fitted = abilities(event), fit(event, decision)
@@ -173,7 +150,7 @@ def test_a_fitted_decision_holds_only_what_the_event_carries(event: Event, decis
     assert fit(event, fitted) == fitted
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(EVENTS, DECISIONS)
 def test_every_change_is_remarked(event: Event, decision: Decision) -> None:
     fitted = fit(event, decision)
@@ -191,25 +168,5 @@ def test_every_change_is_remarked(event: Event, decision: Decision) -> None:
     assert bool(fitted.adjustments) == any(lost)
     assert fitted.notes == decision.notes
     assert all("cannot" in remark for remark in fitted.adjustments)
-
-
-@settings(deadline=None, max_examples=300)
-@given(EVENTS, DECISIONS)
-def test_a_rewrite_of_what_has_happened_outlives_a_refusal(event: Event, decision: Decision) -> None:
-    if not spec(event.agent, event.name).after_the_fact or decision.rewrite is None:
-        return
-    fitted = fit(event, decision)
-
-    carried = fitted.rewrite == decision.rewrite
-    assert carried or any("rewrite" in remark for remark in fitted.adjustments)
-
-
-@settings(deadline=None, max_examples=450)
-@given(EVENTS, DECISIONS)
-def test_every_decision_has_an_answer_in_the_agents_own_form(event: Event, decision: Decision) -> None:
-    answer = render(event, decision)
-
-    if abilities(event) is Capability.NOTHING:
-        assert answer == neutral(event.sender, event.name, event.body)
-        return
-    assert taken(event, answer) == meant(event, fit(event, decision))
+    if late and decision.rewrite:
+        assert fitted.rewrite == decision.rewrite or any("rewrite" in remark for remark in fitted.adjustments)

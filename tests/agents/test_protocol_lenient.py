@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from agents.hook_outputs import EVENTS, IGNORED, NOTHING, deny, failed, inner, ran
+from agents.hook_outputs import EVENTS, IGNORED, NOTHING, answered, deny, failed, inner, ran
 from agents.recordings import sampled
-from agents.test_protocol_pairs import answered
 from every import every
 
 from tray.agents import lenient

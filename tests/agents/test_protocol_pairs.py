@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 
 from agents.fidelity import FidelityRow, expressible, rows
-from agents.hook_outputs import ran
+from agents.hook_outputs import answered, ran
 from agents.hosts import taken
 from agents.recordings import sampled
 from every import every
 from msgspec.structs import replace
 
-from tray.agents.protocol import neutral, render, spec
+from tray.agents.protocol import neutral, spec
 from tray.agents.registry import AGENTS
-from tray.model.decision import Answer, Decision, HookOutput, Result, Target, Verdict
-from tray.model.event import Capability, Event
+from tray.model.decision import HookOutput, Result, Target, Verdict
+from tray.model.event import Capability
 
 ROWS = list(rows())
 PAIRS = [(dialect, row) for row in ROWS for dialect in AGENTS]
@@ -33,11 +33,9 @@ HEARD_BY_X_CODE = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
 
 def refusal(dialect: str, row: FidelityRow) -> Result | None:
     """How a hook of this dialect refuses there; None when its dialect knows no way."""
-    if dialect == "claude-code":
-        return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
     if dialect in ("gemini-cli", "kimi-code"):
         return ran(2, err="no")
-    if dialect in ("codex", "devin", "droid", "grok", "opencode", "qwen-code"):
+    if dialect in ("claude-code", "codex", "devin", "droid", "grok", "opencode", "qwen-code"):
         return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
     if dialect == "copilot-cli" and row.hook_event_names[dialect] in REFUSED_IN_COPILOT_CLI:
         return ran(0, REFUSED_IN_COPILOT_CLI[row.hook_event_names[dialect]])
@@ -55,20 +53,6 @@ def refusal(dialect: str, row: FidelityRow) -> Result | None:
     if dialect == "x-code" and row.hook_event_names[dialect] in HEARD_BY_X_CODE:
         return ran(0, '{"decision":"deny","reason":"no"}')
     return None
-
-
-def answered(event: Event, hook_output: HookOutput) -> Answer:
-    decision = Decision(
-        verdict=hook_output.verdict,
-        reason=hook_output.reason,
-        rewrite=hook_output.rewrite,
-        context=hook_output.context,
-        notes=hook_output.notes,
-        stop=hook_output.stop,
-        retry=hook_output.retry,
-        extra=hook_output.extra,
-    )
-    return render(event, decision)
 
 
 REFUSING = [(dialect, row, said) for dialect, row in PAIRS if (said := refusal(dialect, row)) is not None]
@@ -95,7 +79,7 @@ def test_a_refusal_arrives_wherever_the_agent_can_take_one(dialect: str, row: Fi
 
 
 @every(("dialect", "row"), PAIRS, ids=IDS)
-@every("code", [None, -9, 1, 3, 126, 127])
+@every("code", [None, 1, 3, 127])
 def test_a_hook_that_broke_says_nothing_to_any_agent(dialect: str, row: FidelityRow, code: int | None) -> None:
     event = sampled(row.agent, row.event)
     hook_output = AGENTS[dialect].protocol.read(event, Result(code=code, stderr=b"Traceback"))

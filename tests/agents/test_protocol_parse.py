@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from agents.expected import CONSTRUCTED, EXPECTED
 from agents.recordings import FOLDER, recorded, request_for, sampled, wire
 from every import every
 from hypothesis import given, settings
@@ -21,22 +19,16 @@ from tray.engine.plan import EventSearch, matches
 from tray.model.event import Capability, EventKind, RelayRequest
 from tray.model.hook import Match
 
+RECORDED = [(path.parent.name, path.stem) for path in sorted(FOLDER.glob("*/*.json"))]
 
-@every(("agent", "name"), EXPECTED, ids=lambda word: word)
-def test_a_recorded_payload_becomes_this_event(agent: str, name: str) -> None:
+
+@every(("agent", "name"), RECORDED)
+def test_a_recorded_payload_is_an_event_of_a_known_session_with_what_the_relay_sent(agent: str, name: str) -> None:
     event = recorded(agent, name)
 
-    assert event.problem == ""
-    assert {field: getattr(event, field) for field in EXPECTED[agent, name]} == EXPECTED[agent, name]
+    assert (event.problem, bool(event.session), bool(event.payload)) == ("", True, True)
     assert (event.id, event.agent, event.pid, event.body) == ("01", agent, 41, wire(agent, name))
     assert event.environment["PATH"] == "/usr/bin"
-
-
-@every("path", sorted(FOLDER.glob("*/*.json")), ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_every_recording_is_an_event_of_a_known_session(path: Path) -> None:
-    event = recorded(path.parent.name, path.stem)
-
-    assert (event.problem, bool(event.session), bool(event.payload)) == ("", True, True)
 
 
 @every(("agent", "name"), [(agent, name) for agent, known in AGENTS.items() for name in known.events])
@@ -193,16 +185,9 @@ def test_half_a_surrogate_pair_never_reaches_a_field_that_is_written_somewhere()
     assert (event.session, event.message) == ("a?b", "?")
 
 
-@every(("agent", "name", "fields"), CONSTRUCTED, ids=[name for _, name, _ in CONSTRUCTED])
-def test_a_documented_payload_becomes_this_event(agent: str, name: str, fields: dict[str, Any]) -> None:
-    event = sampled(agent, name)
-
-    assert {field: getattr(event, field) for field in fields} == fields
-
-
 JUNK: tuple[Any, ...] = (None, True, 7, 1.5, "", "text", "é", [], ["a", 1], {}, {"name": 7}, {"cwd": []}, [[{}]])
 KEYS = sorted(
-    {key for agent, name in EXPECTED for key in recorded(agent, name).payload}
+    {key for agent, name in RECORDED for key in recorded(agent, name).payload}
     | {"title", "slug", "vm_name", "status"}
 )
 

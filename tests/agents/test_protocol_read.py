@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from agents.claude_code.test_claude_code_answers import CLAUDE
 from agents.hook_outputs import EVENTS, IGNORED, NOTHING, Case, deny, failed, inner, new_input, ran
-from agents.recordings import request_for, sampled
-from agents.starchild.test_starchild_answers import STARCHILD
+from agents.recordings import request_for
 from every import every
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS
-from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
+from tray.model.decision import HookOutput, Result, Rewrite, Target
 
 EVERYWHERE: list[Case] = [
     (dialect, event, result, hook_output)
@@ -112,46 +108,6 @@ def test_what_a_hook_left_behind_is_read_so(
     assert replace(AGENTS[dialect].protocol.read(EVENTS[event], result), plain=False) == hook_output
 
 
-ANSWERS = st.one_of(
-    st.binary(max_size=40),
-    st.sampled_from([result.stdout for _, _, result, _ in [*CASES, *CLAUDE, *STARCHILD]]),
-    st.dictionaries(
-        st.sampled_from(["decision", "continue", "permissionDecision", "hookSpecificOutput", "updatedInput", "args"]),
-        st.sampled_from(
-            [None, 1, "block", "allow", "modify", [], {}, {"permissionDecision": 7}, {"updatedInput": {"a": 1}}]
-        ),
-    ).map(lambda fields: repr(fields).replace("'", '"').replace("None", "null").encode()),
-)
-
-
-JSON_AT_ANY_EXIT = ("claude-code", "droid", "gemini-cli", "grok", "qwen-code")
-
-
-@settings(deadline=None, max_examples=600)
-@given(
-    st.sampled_from(sorted(AGENTS)),
-    st.sampled_from(sorted(EVENTS)),
-    ANSWERS,
-    st.binary(max_size=8),
-    st.none() | st.integers(-20, 260),
-)
-def test_reading_never_raises_and_a_broken_hook_says_nothing(
-    dialect: str, event: str, stdout: bytes, stderr: bytes, code: int | None
-) -> None:
-    hook_output = AGENTS[dialect].protocol.read(EVENTS[event], Result(code=code, stdout=stdout, stderr=stderr))
-
-    if hook_output.problem:
-        assert hook_output == HookOutput(problem=hook_output.problem)
-    has_answer = dialect in JSON_AT_ANY_EXIT and b"{" in stdout + stderr
-    if code is None or code < 0 or (code in (126, 127) and not has_answer):
-        assert hook_output.problem
-    if hook_output.verdict is Verdict.ALLOW:
-        assert dialect in ("claude-code", "droid", "starchild")
-        assert b"allow" in stdout or b"approve" in stdout
-    if hook_output.rewrite is not None and hook_output.rewrite.target is Target.INPUT:
-        assert isinstance(hook_output.rewrite.value, dict)
-
-
 def test_an_event_without_a_tool_cannot_have_its_input_rewritten() -> None:
     event = parse(request_for("claude-code", "PreToolUse", b"{}"))
 
@@ -161,27 +117,3 @@ def test_an_event_without_a_tool_cannot_have_its_input_rewritten() -> None:
         ("x-code", '{"decision":"modify","args":{"a":1}}'),
     ):
         assert AGENTS[name].protocol.read(event, ran(0, answer)).rewrite is None
-
-
-def test_a_byte_order_mark_before_an_answer_is_no_obstacle() -> None:
-    said = b"\xef\xbb\xbf" + b'{"decision":"block","reason":"no"}'
-
-    assert AGENTS["starchild"].protocol.read(EVENTS["child"], ran(0, said)) == deny("no")
-    assert AGENTS["claude-code"].protocol.read(EVENTS["stop"], ran(0, said)) == deny("no")
-
-
-def test_a_sampled_tool_call_can_be_refused_in_every_dialect_that_can_refuse() -> None:
-    answers = {
-        "claude-code": inner('"permissionDecision":"deny"'),
-        "starchild": '{"decision":"block"}',
-        "x-code": '{"decision":"deny"}',
-    }
-    calls = [
-        sampled("claude-code", "PreToolUse"),
-        sampled("starchild", "pre_tool_call"),
-        sampled("x-code", "PreToolUse"),
-    ]
-
-    assert {AGENTS[name].protocol.read(call, ran(0, out)) for call in calls for name, out in answers.items()} == {
-        deny()
-    }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from agents.hosts import HOSTS
+from agents.hosts import taken
 from agents.recordings import sampled
 from every import every
 
 from tray.agents.protocol import fit, render, spec
 from tray.agents.registry import AGENTS
 from tray.model.decision import Decision, Rewrite, Target, Verdict
-from tray.model.event import Event, EventKind
+from tray.model.event import EventKind
 
 KINDS = {
     "refused": Decision(verdict=Verdict.DENY, reason="no"),
@@ -22,17 +22,12 @@ ITS_OWN_QUESTIONS = (EventKind.ELICITATION, EventKind.PERMISSION_REQUEST)
 CASES = [(agent, name, kind) for agent, one in AGENTS.items() for name in one.events for kind in KINDS]
 
 
-def journalled_and_done(event: Event, kind: str) -> tuple[Verdict, Verdict]:
-    fitted = fit(event, KINDS[kind])
-    done, _ = HOSTS[event.agent](event, render(event, KINDS[kind]))
-    return fitted.verdict, done
-
-
 @every(("agent", "name", "kind"), CASES, ids=[" ".join(case) for case in CASES])
 def test_the_journal_has_the_verdict_that_the_agent_carries_out(agent: str, name: str, kind: str) -> None:
     event = sampled(agent, name)
 
-    journalled, done = journalled_and_done(event, kind)
+    journalled = fit(event, KINDS[kind]).verdict
+    done, _ = taken(event, render(event, KINDS[kind]))
 
     if event.kind in ITS_OWN_QUESTIONS and journalled is Verdict.ASK:  # it asks when it is told nothing
         done = max(done, Verdict.ASK)

@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from connect.sites import Person
 from every import every
 from msgspec.structs import replace
 from platformdirs.macos import MacOS
 
 from tray import relay_program
 from tray.agents import relay_command
+from tray.agents.protocol import neutral
 from tray.agents.registry import AGENTS
 from tray.agents.relay_command import RelayCommand
 from tray.errors import HooktrayError
@@ -70,6 +72,26 @@ def test_without_the_relay_shelley_goes_on(tmp_path: Path, case: str, name: str)
     shim.chmod(0o755)
 
     assert run([str(shim)]) == (0, PAYLOAD if name == "system-prompt" else b"", b"")
+
+
+RELAYS = {"it fails": "#!/bin/sh\nexit 1\n", "it is killed": "#!/bin/sh\nkill -9 $$\n", "no program": "\x7fELF"}
+
+
+@pytest.mark.parametrize("relay", [*RELAYS, "none"])
+@pytest.mark.parametrize("agent", ["antigravity", "copilot-cli", "cursor"])
+def test_an_agent_that_wants_an_answer_gets_its_neutral_one_whatever_becomes_of_the_relay(
+    tmp_path: Path, agent: str, relay: str
+) -> None:
+    person = Person(tmp_path, agent)
+    program = tmp_path / "hooktray-hook"
+    if relay in RELAYS:
+        program.write_text(RELAYS[relay])
+        program.chmod(0o755)
+    person.connect((str(program),))
+
+    for entry in person.relay_entries():
+        answer = neutral(AGENTS[agent], entry.event, b"").stdout
+        assert run(list(entry.argv))[:2] == (0, answer), entry.event
 
 
 def test_the_relay_that_is_there_runs_with_its_words(tmp_path: Path) -> None:
@@ -167,6 +189,22 @@ SCRIPT_LINE = (
 @pytest.mark.parametrize(("words", "text"), [(WINDOWS, NATIVE_LINE), (SCRIPT, SCRIPT_LINE)])
 def test_on_windows_cmd_looks_first_whether_it_is_there(words: tuple[str, ...], text: str) -> None:
     assert relay_command.cmd_line(words) == text
+
+
+@every(
+    ("agent", "event", "answer"),
+    [("cursor", "preToolUse", '{"permission":"allow"}'), ("antigravity", "Stop", '{"decision":""}')],
+)
+def test_a_line_that_answers_does_so_on_windows_as_well(
+    agent: str, event: str, answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+
+    line = relay_command.answering_line((WINDOWS[0], agent, event), neutral(AGENTS[agent], event, b"").stdout)
+
+    start = f'if exist "{WINDOWS[0]}" ( "{WINDOWS[0]}" {agent} {event} )'
+    assert line == f"{start} else ( more >nul & echo {answer})"
+    assert _without_files(line) == RelayCommand(agent=agent, event=event)
 
 
 def test_words_for_cmd_become_the_same_line_when_they_are_quoted_by_the_c_library() -> None:

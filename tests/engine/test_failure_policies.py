@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents.test_protocol_hosts import heard
+from agents.hosts import heard
 from house import PRE_TOOL_USE, House
 
 from tray.agents.protocol import parse, spec

@@ -140,7 +140,6 @@ ODD: dict[str, object] = {
         "tool_names": [1, None],
         "transcript_path": "/nowhere",
     },
-    "nothing": {},
 }
 ARGUMENTS = {"cached.py": ["60", "cat"], "rate_limit.py": ["5", "60"], "tests_before_stop.sh": ["true"]}
 PROGRAMS = {".py": sys.executable, ".mjs": "node", ".sh": "sh"}

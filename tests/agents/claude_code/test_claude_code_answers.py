@@ -11,7 +11,6 @@ from tray.model.decision import HookOutput, Result
 CLAUDE: list[Case] = [
     ("claude-code", event, result, hook_output)
     for event, result, hook_output in (
-        ("bash", ran(2, err="not here\n"), deny("not here")),
         ("bash", ran(2), deny()),
         ("bash", ran(2, err=b"\xff bytes"), deny("\ufffd bytes")),
         ("bash", ran(2, "plain", "why"), deny("why")),
@@ -23,7 +22,6 @@ CLAUDE: list[Case] = [
             deny("json"),
         ),
         ("bash", ran(2, inner('"updatedInput":{"command":"ls"}'), "no"), deny("no")),
-        ("bash", ran(2, '{"decision":7}', "no"), deny("no")),
         ("bash", ran(2, inner('"permissionDecision":"allow"', "Stop"), "no"), deny("no")),
         ("start", ran(2, err="cannot block here"), deny("cannot block here")),
         (
@@ -43,9 +41,7 @@ CLAUDE: list[Case] = [
         ("bash", ran(0, '{"async": true}'), NOTHING),
         ("bash", ran(0, '{"ok": true}'), NOTHING),
         ("bash", ran(0, '{"continue": false}'), HookOutput(stop="")),
-        ("bash", ran(0, '{"continue": false, "stopReason": "enough"}'), HookOutput(stop="enough")),
         ("bash", ran(0, '{"systemMessage": "look"}'), HookOutput(notes=("look",))),
-        ("bash", ran(0, inner('"additionalContext":"mind"')), HookOutput(context="mind")),
         (
             "bash",
             ran(0, inner('"updatedInput":{"command":"ls"}')),
@@ -53,7 +49,6 @@ CLAUDE: list[Case] = [
         ),
         # Older spellings.
         ("bash", ran(0, '{"decision":"approve","reason":"fine"}'), allow("fine")),
-        ("bash", ran(0, '{"decision":"block","reason":"no"}'), deny("no")),
         ("bash", ran(0, '{"permissionDecision":"deny","permissionDecisionReason":"no"}'), deny("no")),
         ("bash", ran(0, '{"permissionDecision":"ask","reason":"sure?"}'), ask("sure?")),
         ("bash", ran(0, '{"additionalContext":"mind"}'), HookOutput(context="mind")),
@@ -89,11 +84,6 @@ CLAUDE: list[Case] = [
             "bash",
             ran(0, '{"hookSpecificOutput":[]}'),
             failed("output has a hookSpecificOutput that is not an object"),
-        ),
-        (
-            "bash",
-            ran(0, '{"hookSpecificOutput":{"permissionDecision":"deny"}}'),
-            failed("output has a hookSpecificOutput whose hookEventName is not PreToolUse"),
         ),
         (
             "bash",
@@ -148,7 +138,6 @@ CLAUDE: list[Case] = [
             HookOutput(context="go on"),
         ),
         # Plain text.
-        ("bash", ran(0, "all good"), NOTHING),
         ("bash", ran(0, '["block"]'), NOTHING),
         ("bash", ran(0, b"\xff\xfe"), NOTHING),
         ("bash", ran(0, "Hello\n" + inner('"permissionDecision":"deny"')), NOTHING),
@@ -159,18 +148,11 @@ CLAUDE: list[Case] = [
                 warning="The hook's output is not JSON: Extra data at line 1, column 22; taken as plain text."
             ),
         ),
-        ("start", ran(0, "Sprint 42\n"), HookOutput(context="Sprint 42")),
         ("start", ran(0, "{broken"), HookOutput(context="{broken")),
-        ("start", ran(0, inner('"additionalContext":"c"', "SessionStart")), HookOutput(context="c")),
-        ("stop", ran(0, "tests pass"), NOTHING),
         # Ends of turns.
-        ("stop", ran(2, err="run the tests"), deny("run the tests")),
-        ("stop", ran(0, '{"decision":"block","reason":"run the tests"}'), deny("run the tests")),
-        ("sub", ran(0, '{"decision":"block","reason":"more"}'), deny("more")),
         ("stop", ran(0, inner('"additionalContext":"go on"', "Stop")), HookOutput(context="go on")),
         ("stop", ran(0, '{"continue":false,"stopReason":"s","decision":"block"}'), deny(stop="s")),
         ("stop", ran(0, inner('"permissionDecision":"deny"', "Stop")), NOTHING),
-        ("note", ran(0, "seen"), NOTHING),
         # Another agent's events, heard under Claude's names and argument keys.
         ("child", ran(0, inner('"permissionDecision":"deny"')), deny()),
         ("child_stop", ran(0, '{"decision":"block","reason":"r"}'), deny("r")),

@@ -75,21 +75,6 @@ def test_of_a_connected_agent_nothing_more_is_to_be_done(person: Person, file: P
     assert [note[:2] for note in person.import_hooks()] == ["1 ", "2 "]
 
 
-@pytest.mark.parametrize("connected", ["before", "never"])
-def test_release_gives_the_same_bytes_back(person: Person, file: Path, connected: str) -> None:
-    if connected == "before":
-        person.connect()
-    before = tree(person.home), tree(person.site.paths.config.parent)
-
-    person.import_hooks()
-    person.undo_import()
-
-    assert (tree(person.home), tree(person.site.paths.config.parent)) == before
-    if connected == "before":
-        person.disconnect()
-        assert file.read_text() == TEXT
-
-
 def test_after_an_edit_each_group_comes_back_as_it_was_written(person: Person, file: Path) -> None:
     person.import_hooks()
     person.connect()

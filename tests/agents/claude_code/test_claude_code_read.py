@@ -60,7 +60,6 @@ TELLS: tuple[str, ...] = (
 TELLS += ("Setup", "SubagentStart", "UserPromptExpansion", "UserPromptSubmit")
 HEARS_TEXT = ("SessionStart", "UserPromptExpansion", "UserPromptSubmit")
 DEAF = tuple(name for name in AGENTS["claude-code"].events if name not in (*HEARS_TEXT, "WorktreeCreate"))
-ACTIONS = "accept, cancel, decline"
 FORMS = ("Elicitation", "ElicitationResult")
 CASES: list[tuple[str, Result, HookOutput]] = [
     *[(name, ran(0, BLOCKED), deny("no")) for name in BLOCKS],
@@ -243,23 +242,9 @@ CASES: list[tuple[str, Result, HookOutput]] = [
         HookOutput(rewrite=new(Target.ANSWER, "/t")),
     ),
     *[
-        (name, ran(0, inner(name, '"action":"blocked"')), failed(f"output has an action that is none of {ACTIONS}"))
-        for name in FORMS
-    ],
-    *[
         (name, ran(0, inner(name, '"content":"x"')), failed("output has a content that is not an object"))
         for name in FORMS
     ],
-    (
-        "PermissionDenied",
-        ran(0, inner("PermissionDenied", '"retry":0')),
-        failed("output has a retry that is not a boolean"),
-    ),
-    (
-        "PermissionRequest",
-        ran(0, inner("PermissionRequest", '"decision":"deny"')),
-        failed("output has a decision that is not an object"),
-    ),
     *[
         ("PermissionRequest", ran(0, decided(f'"behavior":"deny","message":"no",{more}')), deny("no"))
         for more in ('"updatedInput":null', '"updatedInput":"x"', '"updatedPermissions":null')
@@ -276,11 +261,6 @@ CASES: list[tuple[str, Result, HookOutput]] = [
             '"behavior":7': "a behavior that is none of allow, deny",
         }.items()
     ],
-    (
-        "SessionStart",
-        ran(0, inner("SessionStart", '"watchPaths":"x"')),
-        failed("output has a watchPaths that is not an array"),
-    ),
     ("SessionStart", ran(0, '{"watchPaths":"x","reloadSkills":7,"systemMessage":"n"}'), HookOutput(notes=("n",))),
     ("UserPromptSubmit", ran(0, '{"sessionTitle":7,"decision":"block","reason":"no"}'), deny("no")),
     ("WorktreeCreate", ran(0), failed("printed no path")),

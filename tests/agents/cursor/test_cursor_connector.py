@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,7 @@ from typing import Any
 import pytest
 from connect.sites import OPERATIONS, Person, tree
 
-from tray.agents import relay_command
 from tray.agents.cursor.events import EVENTS, OTHER_TOOLS, UNCONNECTED_EVENTS
-from tray.agents.cursor.protocol import neutral
 from tray.agents.registry import AGENTS
 from tray.errors import HooktrayError
 from tray.model.hook import Failure
@@ -118,35 +115,6 @@ def test_a_file_without_a_version_is_refused(person: Person) -> None:
 
     assert '"version": 1' in caught.value.hint
     assert settings(person).read_text() == '{"hooks": {}}'
-
-
-@pytest.mark.parametrize("relay", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\nkill -9 $$\n", "\x7fELF no program", None])
-def test_the_line_itself_gives_the_neutral_answer_whatever_becomes_of_the_relay(
-    person: Person, tmp_path: Path, relay: str | None
-) -> None:
-    program = tmp_path / "hooktray-hook"
-    if relay is not None:
-        program.write_text(relay)
-        program.chmod(0o755)
-    person.connect((str(program),))
-
-    for entry in person.relay_entries():
-        done = subprocess.run(entry.argv, input=b"x" * 100_000, capture_output=True, check=False)
-        assert (done.returncode, done.stdout) == (0, neutral(entry.event, b"").stdout), entry.event
-
-
-def test_the_line_on_windows_answers_by_itself_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "win32")
-    words = (r"C:\Users\you\AppData\Local\Hooktray\bin\hooktray-hook.exe", "cursor", "preToolUse")
-
-    line = relay_command.answering_line(words, neutral("preToolUse", b"").stdout)
-
-    relay = r'"C:\Users\you\AppData\Local\Hooktray\bin\hooktray-hook.exe"'
-    start = f"if exist {relay} ( {relay} cursor preToolUse )"
-    assert line == f'{start} else ( more >nul & echo {{"permission":"allow"}})'
-    found = relay_command.parse(line)
-    assert found is not None
-    assert (found.agent, found.event) == ("cursor", "preToolUse")
 
 
 # ---- its user's hooks

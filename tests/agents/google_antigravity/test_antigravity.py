@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from agents.hook_outputs import ran
 from agents.recordings import recorded, request_for, sampled
 from connect.sites import OPERATIONS, Person, tree
 
-from tray.agents import relay_command
 from tray.agents.google_antigravity.protocol import EVENTS, OWN, UNCONNECTED_EVENTS
 from tray.agents.protocol import neutral, parse, render
 from tray.agents.registry import AGENTS
@@ -150,34 +148,6 @@ def test_our_named_hook_comes_and_goes(person: Person) -> None:
     assert all(entry.up_to_date for entry in person.relay_entries())
     person.disconnect()
     assert not settings(person).exists()
-
-
-@posix
-@pytest.mark.parametrize("relay", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\nkill -9 $$\n", "\x7fELF no program", None])
-def test_the_line_itself_gives_the_neutral_answer_whatever_becomes_of_the_relay(
-    person: Person, tmp_path: Path, relay: str | None
-) -> None:
-    program = tmp_path / "hooktray-hook"
-    if relay is not None:
-        program.write_text(relay)
-        program.chmod(0o755)
-    person.connect((str(program),))
-
-    for entry in person.relay_entries():
-        done = subprocess.run(entry.argv, input=b"x" * 100_000, capture_output=True, check=False)
-        assert (done.returncode, done.stdout) == (0, NEUTRAL[entry.event]), entry.event
-
-
-def test_the_line_on_windows_answers_by_itself_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "win32")
-
-    line = relay_command.answering_line((r"C:\bin\hooktray-hook.exe", "antigravity", "Stop"), NEUTRAL["Stop"])
-
-    start = r'if exist "C:\bin\hooktray-hook.exe" ( "C:\bin\hooktray-hook.exe" antigravity Stop )'
-    assert line == f'{start} else ( more >nul & echo {{"decision":""}})'
-    found = relay_command.parse(line)
-    assert found is not None
-    assert (found.agent, found.event) == ("antigravity", "Stop")
 
 
 @posix

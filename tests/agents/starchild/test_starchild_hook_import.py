@@ -55,20 +55,6 @@ def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -
     assert notes[1].startswith("2 hooks move")
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize("connected", [True, False])
-def test_release_gives_the_same_bytes_back(person: Person, file: Path, connected: bool, newline: str) -> None:
-    file.write_bytes(TEXT.replace("\n", newline).encode())
-    if connected:
-        person.connect()
-    before = tree(person.home), tree(person.site.paths.config.parent)
-
-    person.import_hooks()
-    person.undo_import()
-
-    assert (tree(person.home), tree(person.site.paths.config.parent)) == before
-
-
 @pytest.mark.parametrize("there", ["hooks:\n- event: on_stop\n  command: /new\n", "hooks: []\n", "", "a: 1\n"])
 def test_after_an_edit_each_entry_comes_back_as_it_was_written(person: Person, file: Path, there: str) -> None:
     person.import_hooks()

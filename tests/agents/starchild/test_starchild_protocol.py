@@ -149,35 +149,6 @@ def test_what_a_hook_said_is_read_so(name: str, result: Result, hook_output: Hoo
     assert AGENTS["starchild"].protocol.read(EVENTS[name], result) == hook_output
 
 
-HEARD: list[tuple[Event, dict[str, Any]]] = [
-    (EVENTS["claude prompt"], {"event": "on_user_message", "message": "Fix the parser.", "channel": "claude-code"}),
-    (EVENTS["chat"], {"event": "on_user_message", "message": "follow-up question", "channel": "shelley"}),
-    (EVENTS["new"], {"event": "on_user_message", "message": "hello shelley", "channel": "shelley"}),
-    (
-        recorded("claude-code", "PostToolUse-Read"),
-        {
-            "event": "post_tool_call",
-            "tool_name": "read_file",
-            "tool_input": dict.fromkeys(("path", "file_path", "filename"), "/home/dev/project/a.txt"),
-            "tool_result": "hello\n",
-        },
-    ),
-    (
-        recorded("claude-code", "PostToolUseFailure-Bash"),
-        {"event": "post_tool_call", "tool_name": "bash", "tool_result": "Exit code 3"},
-    ),
-    (EVENTS["shown"], {"event": "on_response_end", "response": "All tests pass."}),
-    (recorded("x-code", "PostToolUse"), {"event": "post_tool_call", "tool_result": "wrote 42 bytes"}),
-]
-
-
-@pytest.mark.parametrize(("event", "fields"), HEARD)
-def test_a_hook_hears_another_agents_event_under_the_name_it_knows(event: Event, fields: dict[str, Any]) -> None:
-    written = json.loads(AGENTS["starchild"].protocol.stdin(event))
-
-    assert {key: written.get(key) for key in fields} == fields
-
-
 @pytest.mark.parametrize("body", [b"{broken", b"", b'{"session_id": "s"}'])
 def test_a_payload_that_names_no_event_counts_as_a_tool_call(body: bytes) -> None:
     event = parse(RelayRequest(agent="starchild", event="", id="1", body=body))

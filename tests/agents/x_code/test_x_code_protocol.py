@@ -18,7 +18,6 @@ DENY = Verdict.DENY
 NO = Decision(verdict=DENY, reason="no")
 DENIED = '{"decision":"deny","reason":"no"}\n'
 SILENT = ("PostCompact", "PreCompact", "SessionEnd", "SessionStart", "SubagentStart", "SubagentStop", "TurnComplete")
-ZERO = {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}
 
 
 def new(target: Target, value: Any, **more: Any) -> Decision:
@@ -130,65 +129,6 @@ def test_an_output_without_a_place_for_a_text_is_never_left_as_it_was_in_silence
 
     assert said["decision"] == "block"
     assert "not of the output's own shape" in said["reason"]
-
-
-HEARD: list[tuple[Event, dict[str, Any]]] = [
-    (sampled("claude-code", "UserPromptSubmit"), {"event": "UserPromptSubmit", "prompt": "Fix the parser."}),
-    (
-        sampled("shelley", "slash/files"),
-        {"event": "UserPromptSubmit", "prompt": "/files"},
-    ),
-    (
-        READ,
-        {
-            "event": "PostToolUse",
-            "tool": {
-                "name": "readFile",
-                "args": dict.fromkeys(("filePath", "path"), "/home/dev/project/a.txt"),
-                "callId": "toolu_02",
-                "output": "hello\n",
-                "isError": False,
-            },
-        },
-    ),
-    (
-        recorded("claude-code", "PostToolUseFailure-Bash"),
-        {
-            "event": "PostToolUse",
-            "tool": {
-                "name": "shell",
-                "args": {"command": "exit 3", "description": "fail"},
-                "callId": "toolu_06",
-                "output": "Exit code 3",
-                "isError": True,
-            },
-        },
-    ),
-    (
-        recorded("claude-code", "PreCompact"),
-        {"event": "PreCompact", "trigger": "proactive", "messageCount": 0, "tokenEstimate": 0},
-    ),
-    (
-        sampled("claude-code", "PostCompact"),
-        {"event": "PostCompact", "trigger": "proactive", "messageCount": 0, "summary": "The parser was fixed."},
-    ),
-    (
-        sampled("claude-code", "SubagentStart"),
-        {"event": "SubagentStart", "agent": {"name": "general-purpose", "description": "", "prompt": ""}},
-    ),
-    (
-        sampled("claude-code", "SubagentStop"),
-        {"event": "SubagentStop", "agent": {"name": "general-purpose", "description": ""}, "durationMs": 0}
-        | {"outcome": "completed", "tokenUsage": ZERO},
-    ),
-]
-
-
-@every(("event", "fields"), HEARD)
-def test_a_hook_hears_another_agents_event_under_the_name_it_knows(event: Event, fields: dict[str, Any]) -> None:
-    written = json.loads(AGENTS["x-code"].protocol.stdin(event))
-
-    assert {key: written.get(key) for key in fields} == fields
 
 
 def test_a_claude_hook_finds_an_x_code_shells_output_where_it_looks_for_it() -> None:
