@@ -16,8 +16,7 @@ from e2e.test_guard_table import DENY, LONG, Installed
 from house import PRE_TOOL_USE, House
 from plain import Plain
 from torture.losses import Loss, all_rows_and_notes_deleted, first_row_altered, last_rows_deleted, state_deleted
-from torture.t34_tampering import Unwatched
-from torture.trays import RELAYS, Asked
+from torture.trays import RELAYS, Asked, Unwatched
 from user_controls import user_controls
 
 from tray.approvals.catalog import HookCatalog

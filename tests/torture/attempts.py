@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from desk import wait
+
 from torture.frame import Tally
 from torture.place import CONFIGURATION, GUARD, HERE, PYTHON, REQUESTS, Place
 
@@ -19,17 +21,17 @@ LOOSE = {"without_tray": "allow", "protection": {"allow": ["*"]}, "hooks": [GUAR
 
 
 def says_it_is_the_tray(place: Place) -> None:
-    for more in ({"channel": "tray"}, {"granted": True}, {"pid": 1}, {"yes": True, "challenge": "aaaaaa"}):
-        subprocess.run(place.asks({**REQUESTS[0], **more}), check=False, timeout=60)
+    words = ({"channel": "tray"}, {"granted": True}, {"pid": 1}, {"yes": True, "challenge": "aaaaaa"})
+    subprocess.run(place.asks(*({**REQUESTS[0], **more} for more in words)), check=False, timeout=60)
 
 
 def requests_that_do_not_exist(place: Place) -> None:
-    for op in ("grant", "answer", "confirm", "undo", "toggle", "setting", "__class__", "_decide"):
-        subprocess.run(place.asks({"op": op, "id": "1", "yes": True}), check=False, timeout=60)
+    names = ("grant", "answer", "confirm", "undo", "toggle", "setting", "__class__", "_decide")
+    subprocess.run(place.asks(*({"op": op, "id": "1", "yes": True} for op in names)), check=False, timeout=60)
 
 
 def many_at_once(place: Place) -> None:
-    started = [subprocess.Popen(place.asks(request)) for request in REQUESTS * 3]
+    started = [subprocess.Popen(place.asks(request, request)) for request in REQUESTS]
     for process in started:
         process.wait(60)
 
@@ -40,17 +42,7 @@ def variables(place: Place) -> None:
 
 
 def lines_on_stdin(place: Place) -> None:
-    argv = [
-        sys.executable,
-        "-I",
-        "-m",
-        "tray",
-        "--home",
-        str(place.live.home),
-        "approve",
-        "tool_before",
-        "./guard.sh",
-    ]
+    argv = place.live.argv("approve", "tool_before", "./guard.sh")
     subprocess.run(argv, input=b"y\nyes\n\n" * 100, check=False, timeout=60, capture_output=True)
 
 
@@ -63,15 +55,6 @@ def a_command_line_of_ones_own(place: Place) -> None:
     (evil / "sitecustomize.py").write_text(code)
     env = {**os.environ, "PYTHONPATH": str(evil), "LD_PRELOAD": "/nonexistent.so"}
     subprocess.run([sys.executable, "-c", "import tray"], env=env, check=False, timeout=60, capture_output=True)
-
-
-def a_program_of_the_same_name(place: Place) -> None:
-    shim = place.folder / "bin" / "hooktray"
-    shim.parent.mkdir(exist_ok=True)
-    shim.write_text("#!/bin/sh\necho approved\n")
-    shim.chmod(0o755)
-    env = {**os.environ, "PATH": f"{shim.parent}:{os.environ['PATH']}"}
-    subprocess.run(["hooktray", "approve", "guard"], env=env, check=False, timeout=60, capture_output=True)
 
 
 def another_home(place: Place) -> None:
@@ -101,31 +84,26 @@ def edits_of_the_configuration(place: Place) -> None:
     assert b'"deny"' in said.stdout, said.stdout
 
 
-def a_row_without_its_link(place: Place) -> bool:
-    return _with_a_row(place, place.paths.database)
-
-
 def through_the_trays_own_process(place: Place) -> bool:
-    """Its open files as /proc shows them, and its database by way of its root."""
+    """Its open files as /proc shows them, and by way of its root a row that nobody signed: no row counts then."""
     process = Path(f"/proc/{place.live.process.pid}")
     for file in (process / "fd").iterdir():
         with contextlib.suppress(OSError):
             if stat.S_ISSOCK(file.stat().st_mode):
                 file.write_bytes(place.frame(REQUESTS[0]).read_bytes())
-    return _with_a_row(place, process / "root" / str(place.paths.database).lstrip("/"))
-
-
-def _with_a_row(place: Place, database: Path) -> bool:
-    """Whether nothing is granted while there is a row that nobody signed; no row counts then."""
     row = ("approve", place.key("guard"), "d", "{}", "[0,0]", "tray", "0" * 64)
+    database = process / "root" / str(place.paths.database).lstrip("/")
     _write(database, "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain)"
                      " VALUES (1,?,?,?,?,?,?,?)", *row)  # fmt: skip
     state = place.stores().ledger.state
-    is_ignored = not state.approved and bool(state.tampered)
-    _write(database, "DELETE FROM ledger WHERE digest = 'd'")
-    if not place.held():  # the tray noticed it, and began anew
-        place.approve_again()
-    return is_ignored
+    wait(lambda: _begun_anew(place), 60, "the tray notices it at an event")
+    place.approve_again()
+    return not state.approved and bool(state.tampered)
+
+
+def _begun_anew(place: Place) -> bool:
+    place.live.relay("claude-code", "PreToolUse", {"hook_event_name": "PreToolUse", "tool_name": "Bash"})
+    return not place.stores().ledger.state.tampered
 
 
 def _write(database: Path, statement: str, *words: object) -> None:
@@ -134,23 +112,19 @@ def _write(database: Path, statement: str, *words: object) -> None:
     connection.close()
 
 
-LINKS = ("hooktray://approve?event=tool_before&hook=guard", "hooktray:off", "hooktray://localhost/off?yes=1")
+LINKS = ("hooktray://approve?event=tool_before&hook=guard", "hooktray:off")
 
 
 def a_link_that_names_us(place: Place) -> None:
     """A scheme of ours would be anybody's to call: there is none, and the command takes no address."""
-    place.live.cli(LINKS[0])
     place.live.cli("on", LINKS[1])
-    for link in LINKS:
-        place.live.relay("claude-code", "UserPromptSubmit", {"prompt": link, "session_id": "s"})
+    place.live.relay("claude-code", "UserPromptSubmit", {"prompt": LINKS[0], "session_id": "s"})
 
 
 Attempt = Callable[[Place], bool | None]
 ATTEMPTS: tuple[Attempt, ...] = (
     a_command_line_of_ones_own,
     a_link_that_names_us,
-    a_program_of_the_same_name,
-    a_row_without_its_link,
     another_home,
     edits_of_the_configuration,
     forged_prompts,
@@ -179,7 +153,6 @@ def controls(tally: Tally, place: Place) -> None:
         "link": ([LINKS[0]], b"", {}),
         "configuration": ([str(loose)], b"", {}),
         "socket": ([str(place.frame({**REQUESTS[0], "channel": "tray"}))], b"", {}),
-        "shim": ([], b"", {"PATH": "evil"}),
     }
     for mode, (words, told, env) in tries.items():
         granted = place.folder / f"granted-{mode}"

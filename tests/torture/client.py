@@ -1,20 +1,22 @@
-"""Sends a request that was written beforehand to the socket, as any program can: `client.py SOCKET FRAME`."""
+"""Sends requests that were written beforehand to the socket, as any program can: `client.py SOCKET FRAME…`."""
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import sys
 from pathlib import Path
 
 
-def main(path: str, frame: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as caller:
-        caller.settimeout(30)
-        caller.connect(path)
-        caller.sendall(frame.read_bytes())
-        while caller.recv(4096):
-            pass
+def main(path: str, *frames: str) -> None:
+    for frame in frames:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as caller:  # who is refused goes on
+            caller.settimeout(30)
+            caller.connect(path)
+            caller.sendall(Path(frame).read_bytes())
+            while caller.recv(4096):
+                pass
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(*sys.argv[1:])

@@ -24,11 +24,6 @@ def prompt(word: str) -> bool:
     return str(json.load(sys.stdin)["prompt"]).startswith("/hooks off")
 
 
-def shim(word: str) -> bool:
-    """Whatever the PATH has is the program."""
-    return os.environ["PATH"] == "evil"
-
-
 def socket(word: str) -> bool:
     """A request that says that it is the tray is the tray's."""
     return b'"tray"' in Path(word).read_bytes()
@@ -42,7 +37,7 @@ def variables(word: str) -> bool:
     return bool(os.environ.get("CI") or os.environ.get("HOOKTRAY_YES"))
 
 
-MODES: tuple[Callable[[str], bool], ...] = (configuration, link, prompt, shim, socket, stdin, variables)
+MODES: tuple[Callable[[str], bool], ...] = (configuration, link, prompt, socket, stdin, variables)
 
 
 def main(granted: str, mode: str, word: str = "") -> None:

@@ -12,7 +12,6 @@ from desk.wait import wait
 
 from torture.frame import Tally
 from torture.place import Place, approve
-from tray.model.decision import Status
 from tray.paths import locate
 from tray.store.checkpoint import LEDGER
 from tray.store.ledger import LedgerAction
@@ -49,15 +48,7 @@ def the_command_without_a_tray(place: Place) -> bool:
 
 def a_row_that_was_altered(place: Place) -> bool:
     _edit(place, "UPDATE ledger SET key = ? WHERE act = 'approve'", place.key("guard"))
-    book = place.stores().ledger.state
-    return not book.approved and bool(book.tampered)
-
-
-def a_ledger_that_was_rolled_back(place: Place) -> bool:
-    """Nothing new is in force, and it is told."""
-    _edit(place, "DELETE FROM ledger")
-    book = place.stores().ledger.state
-    return not book.approved and bool(book.tampered)
+    return _lost(place)
 
 
 def a_database_of_an_earlier_day(place: Place) -> bool:
@@ -76,73 +67,47 @@ def a_database_of_an_earlier_day(place: Place) -> bool:
 
 def the_ledger_of_another_home(place: Place) -> bool:
     """There an agent has approved what it likes, with our own programs; its database and its copies come over."""
-    home = place.folder / "elsewhere"
-    elsewhere = locate(str(home))
-    elsewhere.prepare()
-    approve(place.paths, elsewhere, "guard", "kept")
-    shutil.copytree(elsewhere.copies, place.paths.copies, dirs_exist_ok=True)
-    _replace(place, elsewhere.database)
-    shutil.rmtree(home)
-    book = place.stores().ledger.state
-    return not book.approved and bool(book.tampered)
+    _come_over(place)
+    return _lost(place)
 
 
 def a_row_with_its_link(place: Place) -> bool:
     """Written as the product writes it, from a copy of the database, and put back without the rest."""
+    _come_over(place, place.paths.database, place.paths.database.with_name(LEDGER))
+    return _lost(place)
+
+
+def _come_over(place: Place, *files: Path) -> None:
+    """A home with these files approves the guard; its database and its copies take the place of ours."""
     home = place.folder / "elsewhere"
     elsewhere = locate(str(home))
     elsewhere.prepare()
-    shutil.copy2(place.paths.database, elsewhere.database)
-    shutil.copy2(place.paths.database.with_name(LEDGER), elsewhere.state)
-    approve(place.paths, elsewhere, "guard")
+    for file in files:
+        shutil.copy2(file, elsewhere.state)
+    approve(place.paths, elsewhere, "guard", "kept")
     shutil.copytree(elsewhere.copies, place.paths.copies, dirs_exist_ok=True)
     _replace(place, elsewhere.database)
     shutil.rmtree(home)
+
+
+def _lost(place: Place) -> bool:
+    """Nothing new is in force, and it is told."""
     book = place.stores().ledger.state
     return not book.approved and bool(book.tampered)
 
 
-def a_link_in_the_ledgers_place(place: Place) -> bool:
-    aside = place.folder / "aside.db"
-    _replace(place, aside, leave=True)
-    place.paths.database.symlink_to(aside)
-    done = place.live.cli("list")
-    return done.returncode == 1 and b"not a link" in done.stderr
-
-
-def other_bytes_in_the_approved_copy(place: Place) -> bool:
-    ran = place.folder / "ran"
-    for copy in [path for path in place.paths.copies.rglob("*") if path.is_file()]:  # else it is restored
-        copy.parent.chmod(0o700)
-        copy.chmod(0o700)
-        copy.write_text(f"#!/bin/sh\ntouch {ran}\n")
-    place.live.script("kept.sh", "exit 1")  # while the script holds what was approved, its copy is made anew
-    before = len(place.live.log())
-    place.live.relay("claude-code", "PreToolUse", {"hook_event_name": "PreToolUse", "tool_name": "Bash"})
-    newest = place.live.wait_log(before + 1)[0]
-    place.live.script("kept.sh", "exit 0")
-    statuses = [hook["status"] for hook in newest["hooks"]]
-    return not ran.exists() and statuses == [Status.FAILED.value]
-
-
-def _replace(place: Place, by: Path, *, leave: bool = False) -> None:
-    """Another file in the database's place; with `leave`, ours becomes that file, and nothing is there."""
+def _replace(place: Place, by: Path) -> None:
+    """Another file in the database's place."""
     database = place.paths.database
-    if leave:
-        shutil.move(database, by)
-    else:
-        shutil.copy2(by, database)
+    shutil.copy2(by, database)
     for suffix in ("-wal", "-shm"):
         database.with_name(database.name + suffix).unlink(missing_ok=True)
 
 
 ATTEMPTS: tuple[Callable[[Place], bool], ...] = (
     a_database_of_an_earlier_day,
-    a_ledger_that_was_rolled_back,
-    a_link_in_the_ledgers_place,
     a_row_that_was_altered,
     a_row_with_its_link,
-    other_bytes_in_the_approved_copy,
     the_command_without_a_tray,
     the_ledger_of_another_home,
 )
@@ -156,8 +121,6 @@ def _controls(tally: Tally, place: Place) -> None:
     guard = place.key("guard")
     _edit(place, "UPDATE ledger SET key = ? WHERE act = 'approve'", guard)
     tally.control("a list that believes its rows: altered", guard in _listed(place))
-    _edit(place, "DELETE FROM ledger")
-    tally.control("a list that believes its rows: rolled back", not _listed(place))
     the_ledger_of_another_home(place)
     tally.control("a list that believes its rows: another home's, and one with its link", guard in _listed(place))
 

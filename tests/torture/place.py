@@ -99,9 +99,10 @@ class Place:
         path.write_bytes(frames.encode_control(request, ""))
         return path
 
-    def asks(self, request: Mapping[str, Any]) -> list[str]:
-        """A command that puts this request to the tray."""
-        return [*PYTHON, str(HERE / "client.py"), str(self.paths.socket), str(self.frame(request))]
+    def asks(self, *requests: Mapping[str, Any]) -> list[str]:
+        """A command that puts these requests to the tray."""
+        frames = [str(self.frame(request)) for request in requests]
+        return [*PYTHON, str(HERE / "client.py"), str(self.paths.socket), *frames]
 
     def as_agent(self, argv: Sequence[str]) -> list[str]:
         """The same command, run by an agent whose relay the tray has met."""

@@ -8,33 +8,33 @@ from plain import Plain
 
 from torture.attempts import ATTEMPTS, controls
 from torture.bus_attempts import on_the_bus
-from torture.daemons import daemons, missing
 from torture.frame import Tally
 from torture.offline import offline
 from torture.page_attempts import at_the_page, browser
 from torture.place import COMMANDS, HERE, PYTHON, Place, fresh
-from torture.terminals import DRIVER, WAYS, Way
+from torture.terminals import DRIVER, Way, missing, ways
 
 TITLE = "self-approval by an agent"
 
 
 def torture(tally: Tally) -> None:
-    ways = (*WAYS, *daemons())
+    found = [*ways().items()]
     plain = Plain(tally.folder)
     plain.environment["PATH"] = f"{browser(tally.folder)}:{plain.environment['PATH']}"
     with ThreadPoolExecutor(5) as pool:
         bus = pool.submit(on_the_bus, tally, tally.folder / "bus")  # a tray of its own, with an icon
         try:
             place = Place.made(plain, tally.folder)
-            at_the_page(
-                tally, place
-            )  # while this process, which has the page open, is not an agent: it sends no event yet
-            list(pool.map(lambda way: _control(tally, way), ways))
-            list(pool.map(lambda way: _try(tally, place, way, "passphrase"), ways))  # a first one
+            # While this process, which has the page open, is no agent: it has sent no event yet.
+            at_the_page(tally, place)
+            list(pool.map(lambda way: _control(tally, *way), found))
+            first = found if tally.full else found[::2]  # in the quick form the others try another command below
+            list(pool.map(lambda way: _try(tally, place, *way, "passphrase"), first))
             place.set_passphrase()
-            list(pool.map(lambda command: _below(tally, place, command), (*COMMANDS, "deny guard")))
+            below = (*COMMANDS, "deny guard") if tally.full else (COMMANDS[0], "deny guard")
+            list(pool.map(lambda command: _below(tally, place, command), below))
             for _ in range(tally.many(1, 5)):
-                list(pool.map(lambda one: _try(tally, place, *one), _tries(tally, ways)))
+                list(pool.map(lambda one: _try(tally, place, *one), _tries(tally, found)))
             for round_ in range(tally.many(1, 25)):
                 for attempt in ATTEMPTS:
                     held = attempt(place) is not False
@@ -48,22 +48,22 @@ def torture(tally: Tally) -> None:
     tally.not_run.append("what takes a program of the user's own at his desktop (docs/security.md): xdotool, ptrace")
 
 
-def _tries(tally: Tally, ways: tuple[Way, ...]) -> list[tuple[Way, str]]:
+def _tries(tally: Tally, found: list[tuple[str, Way]]) -> list[tuple[str, Way, str]]:
     """Every way with every command; in the quick form with one, each with another."""
     if tally.full:
-        return [(way, command) for way in ways for command in COMMANDS]
-    return [(way, COMMANDS[number % len(COMMANDS)]) for number, way in enumerate(ways)]
+        return [(*way, command) for way in found for command in COMMANDS]
+    return [(*way, COMMANDS[number % len(COMMANDS)]) for number, way in enumerate(found[1::2])]
 
 
-def _control(tally: Tally, way: Way) -> None:
-    folder = fresh(tally.folder / f"control-{way.__name__}")
+def _control(tally: Tally, name: str, way: Way) -> None:
+    folder = fresh(tally.folder / f"control-{name}")
     way([*PYTHON, str(HERE / "naive.py"), str(folder / "granted")], folder)
-    tally.control(way.__name__, (folder / "granted").exists())
+    tally.control(name, (folder / "granted").exists())
 
 
-def _try(tally: Tally, place: Place, way: Way, command: str) -> None:
-    way(place.live.argv(*command.split()), fresh(tally.folder / f"{way.__name__}-{command.replace(' ', '-')}"))
-    tally.attack(f"{way.__name__}: {command}", place.held())
+def _try(tally: Tally, place: Place, name: str, way: Way, command: str) -> None:
+    way(place.live.argv(*command.split()), fresh(tally.folder / f"{name}-{command.replace(' ', '-')}"))
+    tally.attack(f"{name}: {command}", place.held())
 
 
 def _below(tally: Tally, place: Place, command: str) -> None:

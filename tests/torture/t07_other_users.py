@@ -1,4 +1,4 @@
-"""T07: another user at the socket, with everything lying around that could let him in."""
+"""T07: another user at the socket, also where folder and socket let everybody in."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import os
 import socket
 import stat
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from torture.frame import Tally
 from torture.trays import LONG
 from tray.engine.ports import EventCaller
-from tray.errors import HooktrayError, IpcError
-from tray.ipc import frames, sockets
+from tray.ipc import frames
 from tray.ipc.connection import CallerTerminal, PeerCredentials
 from tray.ipc.server import IpcServer
 from tray.model.decision import Answer
@@ -60,9 +59,6 @@ def torture(tally: Tally) -> None:
         _connects(tally, opened=False)
         _connects(tally, opened=True)
         _control(tally)
-    for number in range(tally.many(5, 30)):
-        for trap in TRAPS:
-            _trap(tally, trap, tally.folder / f"{trap.__name__}{number}")
 
 
 def _connects(tally: Tally, *, opened: bool) -> None:
@@ -141,99 +137,3 @@ def _is_let_in(path: Path) -> bool:
         with contextlib.suppress(OSError):
             visitor.sendall(frames.encode_control({"op": "on"}, ""))
         return bool(visitor.recv(1))
-
-
-# ---- what somebody may have laid in our way; each says whether the defence held, and the control whether it fell
-
-
-def _trap(tally: Tally, trap: Callable[[Path], tuple[bool, bool]], folder: Path) -> None:
-    folder.mkdir(mode=0o700)
-    held, fell = trap(folder)
-    tally.attack(trap.__name__, held)
-    tally.control(trap.__name__, fell)
-
-
-def link_to_an_open_folder(folder: Path) -> tuple[bool, bool]:
-    """The user's own link for our folder, to one that others may write."""
-    return _link(folder, folder / "elsewhere", opened=folder / "elsewhere")
-
-
-def link_through_an_open_folder(folder: Path) -> tuple[bool, bool]:
-    """Others may put another folder in the target's place."""
-    return _link(folder, folder / "way" / "elsewhere", opened=folder / "way")
-
-
-def _link(folder: Path, target: Path, *, opened: Path) -> tuple[bool, bool]:
-    target.mkdir(parents=True)
-    (folder / "home").mkdir()
-    (folder / "home" / "state").symlink_to(target)
-    locate(str(folder / "home")).prepare()  # a link of the user's to a folder of the user's
-    followed = {one.name for one in target.iterdir()}
-    opened.chmod(0o777)
-    with contextlib.suppress(HooktrayError):
-        locate(str(folder / "home")).prepare()
-        return False, True
-    (folder / "home" / "state" / "careless").touch()  # who follows each link writes where others do
-    return {one.name for one in target.iterdir()} == {*followed, "careless"}, (target / "careless").exists()
-
-
-def link_for_a_socket(folder: Path) -> tuple[bool, bool]:
-    prize = folder / "prize"
-    prize.write_text("mine")
-    (folder / "tray.sock").symlink_to(prize)
-    try:
-        server = sockets.listen(folder / "tray.sock", loopback=False)
-    except IpcError:
-        return prize.read_text() == "mine", (folder / "tray.sock").exists()
-    server.socket.close()
-    return False, True
-
-
-def file_for_a_socket(folder: Path) -> tuple[bool, bool]:
-    (folder / "tray.sock").write_text("not yours")
-    with contextlib.suppress(IpcError):
-        sockets.listen(folder / "tray.sock", loopback=False).socket.close()
-    held = (folder / "tray.sock").is_file()
-    (folder / "tray.sock").unlink(missing_ok=True)  # the careless way, which loses somebody's file
-    return held, not (folder / "tray.sock").exists()
-
-
-def stale_socket(folder: Path) -> tuple[bool, bool]:
-    """A dead tray's socket: the next one takes its place, where a plain bind cannot."""
-    path = folder / "tray.sock"
-    with socket.socket(socket.AF_UNIX) as old:
-        old.bind(str(path))
-    with socket.socket(socket.AF_UNIX) as careless:
-        fell = careless.connect_ex(str(path)) != 0
-        with contextlib.suppress(OSError):
-            careless.bind(str(path))
-            fell = False
-    server = sockets.listen(path, loopback=False)
-    with contextlib.closing(server.socket):
-        held = stat.S_IMODE(path.stat().st_mode) == 0o600 and _reachable(path)
-    return held, fell
-
-
-def open_folder(folder: Path) -> tuple[bool, bool]:
-    folder.chmod(0o777)
-    try:
-        sockets.listen(folder / "tray.sock", loopback=False).socket.close()
-    except IpcError:
-        return True, stat.S_IMODE(folder.stat().st_mode) == 0o777
-    return False, True
-
-
-def _reachable(path: Path) -> bool:
-    connection, _ = sockets.connect(path, 2)
-    connection.close()
-    return True
-
-
-TRAPS: tuple[Callable[[Path], tuple[bool, bool]], ...] = (
-    file_for_a_socket,
-    link_for_a_socket,
-    link_through_an_open_folder,
-    link_to_an_open_folder,
-    open_folder,
-    stale_socket,
-)

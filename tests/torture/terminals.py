@@ -1,4 +1,7 @@
-"""Terminals that a program made: each way runs a command on one, and types a guess at each passphrase it is asked."""
+"""Terminals that a program made: each way runs a command on one, and types a guess at each passphrase it is asked.
+
+As a program it makes one itself: `terminals.py [--borrow | --right] ARGV` types guesses, or the passphrase.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,40 @@ import pty
 import re
 import select
 import shlex
+import shutil
 import subprocess
 import sys
 import termios
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 PATIENCE = 20.0  # seconds until a way gives up
 PROMPT = re.compile(rb"not\s+shown(?:\)|):|Once\s+more:")  # a narrow screen breaks lines
 GUESS = "a guess of an agent's"
 SECRET = "seven quiet bridges"
-DRIVER = [sys.executable, "-I", "-S", str(Path(__file__).with_name("drive.py"))]
+DRIVER = [sys.executable, "-I", "-S", __file__]
+DETACHED = ["/usr/bin/setsid", "/usr/bin/env", "-i"]  # as init's child, without variables
+NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+SBIN = f"/usr/sbin:{os.environ.get('PATH', '')}"
+FORGED = "203.0.113.7 5000 198.51.100.2 22"  # a login from another machine
+# What a service manager gives to those that it starts.
+SERVICE = ["INVOCATION_ID=0123456789abcdef0123456789abcdef", "JOURNAL_STREAM=8:12345", "SYSTEMD_EXEC_PID=1"]
+SPOOL = (
+    'cd "$1" && : >ready && while [ ! -e over ]; do if [ -e job ]; then sh ./job; rm job; else sleep 0.02; fi; done'
+)
 Way = Callable[[Sequence[str], Path], None]
+
+
+def main(argv: list[str]) -> None:
+    if argv[0] == "--borrow":
+        on_anothers_pty(argv[1:])
+    elif argv[0] == "--right":
+        on_pty(argv[1:], SECRET)
+    else:
+        on_pty(argv)
 
 
 def answer(read: int, write: int, line: str = GUESS) -> None:
@@ -57,7 +80,7 @@ def on_pty(argv: Sequence[str], line: str = GUESS) -> None:
 
 
 def on_anothers_pty(argv: Sequence[str]) -> None:
-    """The terminal at which another process sits becomes the command's own."""
+    """The terminal at which another process sits, opened as /proc/PID/fd/0, becomes the command's own."""
     master, slave = pty.openpty()
     with subprocess.Popen(["sleep", "60"], stdin=slave, stdout=slave, stderr=slave, start_new_session=True) as sitter:
         os.close(slave)
@@ -84,8 +107,15 @@ def on_anothers_pty(argv: Sequence[str]) -> None:
     os.close(master)
 
 
-def piped(argv: Sequence[str]) -> None:
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as it:
+def _below(before: Sequence[str], argv: Sequence[str], folder: Path) -> None:
+    """The driver behind these words."""
+    subprocess.run([*before, *argv], check=False, timeout=60, stdout=subprocess.DEVNULL)
+
+
+def script(argv: Sequence[str], folder: Path) -> None:
+    piped = subprocess.PIPE
+    words = ["script", "-qec", shlex.join(argv), "/dev/null"]
+    with subprocess.Popen(words, stdin=piped, stdout=piped, stderr=subprocess.STDOUT) as it:
         assert it.stdin is not None
         assert it.stdout is not None
         answer(it.stdout.fileno(), it.stdin.fileno())
@@ -94,37 +124,11 @@ def piped(argv: Sequence[str]) -> None:
         it.wait(PATIENCE)
 
 
-def spawned(argv: Sequence[str], folder: Path) -> None:
-    subprocess.run([*DRIVER, *argv], check=False, timeout=60)
-
-
-def without_environment(argv: Sequence[str], folder: Path) -> None:
-    subprocess.run(["/usr/bin/env", "-i", *DRIVER, *argv], check=False, timeout=60)
-
-
-def in_a_new_session(argv: Sequence[str], folder: Path) -> None:
-    subprocess.run(["/usr/bin/setsid", "--wait", *DRIVER, *argv], check=False, timeout=60)
-
-
-def handed_to_init(argv: Sequence[str], folder: Path) -> None:
-    """Its parent ends first, so that nothing above it shows where it came from."""
-    line = f"({shlex.join(_told([*DRIVER, *argv], folder))}) >/dev/null 2>&1 &"
-    subprocess.run(["/usr/bin/setsid", "/usr/bin/env", "-i", "/bin/sh", "-c", line], check=False, timeout=60)
-    wait_for((folder / "done").exists)
-
-
-def nohup(argv: Sequence[str], folder: Path) -> None:
-    subprocess.run(["/usr/bin/nohup", *DRIVER, *argv], check=False, timeout=60, stdout=subprocess.DEVNULL)
-
-
-def script(argv: Sequence[str], folder: Path) -> None:
-    piped(["script", "-qec", shlex.join(argv), "/dev/null"])
-
-
 def tmux(argv: Sequence[str], folder: Path) -> None:
     at = ["tmux", "-S", str(folder / "tmux")]
-    start = [*at, "-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", *_told(argv, folder)]
-    subprocess.run(start, check=False, timeout=60, capture_output=True, env={**os.environ, "TERM": "xterm"})
+    start = [*at, "-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", "/bin/sh", "-c"]
+    env = {**os.environ, "TERM": "xterm"}
+    subprocess.run([*start, _told(argv, folder)], check=False, timeout=60, capture_output=True, env=env)
     typed = 0
 
     def over() -> bool:
@@ -138,9 +142,56 @@ def tmux(argv: Sequence[str], folder: Path) -> None:
     wait_for(over)
 
 
-def _told(argv: Sequence[str], folder: Path) -> list[str]:
+def detached(variables: Sequence[str], argv: Sequence[str], folder: Path) -> None:
+    """Its parent ends first, so that nothing above it shows where it came from."""
+    line = f"cd /; ({_told([*DRIVER, *argv], folder)}) </dev/null >/dev/null 2>&1 &"
+    subprocess.run([*DETACHED, *variables, "/bin/sh", "-c", line], check=False, timeout=60)
+    wait_for((folder / "done").exists)
+
+
+def by_a_service_manager(argv: Sequence[str], folder: Path) -> None:
+    """systemd-run; without a manager a process of the same shape: init's child, with a service's variables."""
+    if manager():
+        _below(["systemd-run", "--user", "--wait", "--quiet", *DRIVER], argv, folder)
+    else:
+        detached(SERVICE, argv, folder)
+
+
+def by_a_scheduler(argv: Sequence[str], folder: Path) -> None:
+    """As `at` and cron do it: a daemon that was there before runs what is put into its spool."""
+    spool, quiet = folder / "spool", subprocess.DEVNULL
+    spool.mkdir()
+    start = [
+        "/usr/bin/setsid",
+        "--fork",
+        *DETACHED[1:],
+        "PATH=/usr/bin:/bin",
+        "/bin/sh",
+        "-c",
+        SPOOL,
+        "sh",
+        str(spool),
+    ]
+    subprocess.run(start, check=False, timeout=60, stdout=quiet, stderr=quiet)
+    wait_for((spool / "ready").exists)
+    (spool / "draft").write_text(f"{shlex.join([*DRIVER, *argv])} >/dev/null 2>&1\n: >done\n")
+    (spool / "draft").rename(spool / "job")
+    wait_for((spool / "done").exists)
+    (spool / "over").touch()
+
+
+def ssh_to_itself(argv: Sequence[str], folder: Path) -> None:
+    """A login with the user's own key, which says that it came from another machine."""
+    from ssh_server import ssh_server  # the driver runs without the tests
+
+    with ssh_server(folder) as server:
+        line = f"SSH_CONNECTION={shlex.quote(FORGED)} exec {shlex.join(argv)}"
+        _below([*DRIVER, shutil.which("ssh") or "ssh", *server.login[1:]], [line], folder)
+
+
+def _told(argv: Sequence[str], folder: Path) -> str:
     """The command, and the file that says when it has ended: its session may not be there yet, or no more."""
-    return ["/bin/sh", "-c", f"{shlex.join(argv)}; : >{shlex.quote(str(folder / 'done'))}"]
+    return f"{shlex.join(argv)}; : >{shlex.quote(str(folder / 'done'))}"
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -152,12 +203,50 @@ def wait_for(condition: Callable[[], bool]) -> None:
         select.select([], [], [], 0.02)
 
 
-WAYS: tuple[Way, ...] = (
-    handed_to_init,
-    in_a_new_session,
-    nohup,
-    script,
-    spawned,
-    tmux,
-    without_environment,
-)
+@cache
+def manager() -> bool:
+    """Whether a user's service manager is there."""
+    return shutil.which("systemd-run") is not None and _succeeds("systemctl", "--user", "show-environment")
+
+
+@cache
+def namespaces() -> bool:
+    return shutil.which("unshare") is not None and _succeeds(*NAMESPACE, "true")
+
+
+def _succeeds(*argv: str) -> bool:
+    return subprocess.run(argv, check=False, capture_output=True, timeout=20).returncode == 0
+
+
+def missing() -> list[str]:
+    """What this machine cannot try."""
+    said = []
+    if not manager():
+        said.append("systemd-run: no service manager of a user is here; a daemon of the same shape was tried")
+    if not namespaces():
+        said.append("a terminal in namespaces of its own: they cannot be made here")
+    if not shutil.which("sshd", path=SBIN):
+        said.append("a login to this machine by ssh: there is no sshd here")
+    return said
+
+
+def ways() -> Mapping[str, Way]:
+    """Those that this machine can try. Of most of them nothing above the caller is an agent, or seems to be."""
+    found: dict[str, Way] = {
+        "handed_to_init": partial(detached, []),
+        "in_a_new_session": partial(_below, ["/usr/bin/setsid", "--wait", *DRIVER]),
+        "nohup": partial(_below, ["/usr/bin/nohup", *DRIVER]),
+        "on_the_terminal_of_another": partial(_below, [*DRIVER, "--borrow"]),
+        "spawned": partial(_below, DRIVER),
+        "without_environment": partial(_below, ["/usr/bin/env", "-i", *DRIVER]),
+    }
+    found |= {one.__name__: one for one in (by_a_scheduler, by_a_service_manager, script, tmux)}
+    if namespaces():
+        found["in_a_namespace"] = partial(_below, [*NAMESPACE, *DRIVER])
+    if shutil.which("sshd", path=SBIN):
+        found["ssh_to_itself"] = ssh_to_itself
+    return found
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +21,8 @@ from headless import ENVIRONMENT
 from house import House
 
 from tray import relay_program
+from tray.errors import IpcError
+from tray.ipc.client import send_request
 
 LONG = 60.0  # seconds until something counts as hung; a busy machine is slow, not hung
 RELAYS = {"portable": relay_program.portable()} | (
@@ -63,14 +67,21 @@ class Tray:
             return connection.execute(f"SELECT {columns} FROM journal ORDER BY seq").fetchall()
 
 
-def within(seconds: float, condition: Callable[[], bool]) -> bool:
-    """Whether the condition came true in so many seconds."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
+class Unwatched(Tray):
+    """Its process watches no file: the system tells it nothing."""
+
+    def start(self) -> None:
+        quiet = subprocess.DEVNULL
+        environment = {**self.environment, "PYTHONPATH": str(Path(__file__).parents[1])}
+        argv = [sys.executable, "-m", "torture.unwatched_tray", self.home]
+        self.process = subprocess.Popen(argv, env=environment, stdin=quiet, stdout=quiet, stderr=quiet)
+        wait(self._is_well, LONG, "the tray answers: its socket is there before it has looked at its files")
+
+    def _is_well(self) -> bool:
+        try:
+            return bool(send_request(self.paths.socket, {"op": "health"}))
+        except (IpcError, OSError):
             return False
-        time.sleep(0.05)
-    return True
 
 
 class Home(Protocol):
@@ -109,3 +120,10 @@ class Asked:
             self.seconds = time.monotonic() - self.started
             output.seek(0)
             return code, output.read()
+
+
+def verdict(code: int | None, output: bytes) -> str:
+    """What the agent is told."""
+    if code != 0:
+        return f"exit {code}"
+    return str(json.loads(output)["hookSpecificOutput"]["permissionDecision"]) if output else "silence"

@@ -1,4 +1,4 @@
-"""A tray that watches nothing: the control of T34. `python -m torture.unwatched_tray --home DIR`."""
+"""A tray that watches no file: `python -m torture.unwatched_tray HOME`."""
 
 from __future__ import annotations
 

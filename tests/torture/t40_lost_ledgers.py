@@ -1,21 +1,24 @@
-"""A home whose guards are connected and approved, and who judges a call there: a tray, the relay, the hooks."""
+"""T40: a ledger is lost while no tray runs: no unapproved byte runs, and no guarded call goes on in silence."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import random
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from connect.sites import own_agent_of_kiro
 from house import PRE_TOOL_USE, House
 from user_controls import user_controls
 from workers import IdleWorkers
 
-from torture.t30_damage import Deaf
-from torture.trays import Asked
+from torture.frame import Tally
+from torture.losses import LOSSES
+from torture.trays import Asked, verdict
 from tray.approvals.catalog import HookCatalog
 from tray.connect import apply_connect, connectors
 from tray.doctor.agent_sites import site
@@ -32,17 +35,24 @@ from tray.model.hook import ApprovalState
 from tray.paths import Paths
 from tray.store.db import begin_anew
 
-AGENTS = ("claude-code", "codex")  # one can ask its user before a tool, the other cannot
+TITLE = "ledgers that are lost"
 DENY = 'cat >/dev/null; echo \'{"decision": "block", "reason": "no"}\''
 MARKED = ("edited", "never", "revoked")  # hooks whose bytes are not approved: each leaves a file of its name
 GUARDS = ("default", "strict")
 HOOKS = (*GUARDS, *MARKED)
-CALLS = (("claude-code", "Bash"), ("claude-code", "Write"), ("codex", "Bash"), ("claude-code", "Read"))
-SILENCE, ASK, DENIED = "silence", "ask", "deny"
+CANNOT_ASK = "codex"  # Claude Code can ask its user before a tool
+AGENTS = ("claude-code", CANNOT_ASK)
+CALLS = (("claude-code", "Bash"), ("claude-code", "Write"), (CANNOT_ASK, "Bash"), ("claude-code", "Read"))
 PAYLOADS = {
     "claude-code": PRE_TOOL_USE,
-    "codex": json.loads((Path(__file__).parents[1] / "agents/payloads/codex/PreToolUse.json").read_text()),
+    CANNOT_ASK: json.loads((Path(__file__).parents[1] / "agents/payloads/codex/PreToolUse.json").read_text()),
 }
+# What may come out for each tool of an agent that can ask. One that cannot is denied.
+WANTED = {"Bash": {"ask", "deny"}, "Write": {"deny"}, "Read": {"silence"}}
+# Nothing that was decided is gone after these, so there is nothing to announce at the start.
+UNTOLD = ("copies_deleted", "copies_emptied", "order_garbled")
+# A hook without its copy fails; then a call of an agent that cannot ask goes on (docs/security.md, accidents).
+FAILING = ("copies_deleted", "copies_emptied")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +63,82 @@ class Call:
     tool: str
     verdict: str
 
-    @property
-    def goes_on(self) -> bool:
-        return self.verdict == SILENCE
+
+def torture(tally: Tally) -> None:
+    dice = random.Random(40)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tally.folder / "home" / "person"))
+        home = Guarded.make(tally.folder / "home")
+        restore = home.copied(tally.folder / "kept")
+        for _ in range(tally.many(1, 20)):
+            for number, (loss, loses) in enumerate(dice.sample([*LOSSES.items()], len(LOSSES))):
+                thorough = tally.full or number % 8 == 0
+                restore()
+                loss(home.paths.state)
+                _recover(tally, loss.__name__, home, thorough=thorough)
+                if thorough:
+                    restore()
+                    loss(home.paths.state)
+                    _controls(tally, loss.__name__, home, loses=loses)
+
+
+def _recover(tally: Tally, name: str, home: Guarded, *, thorough: bool) -> None:
+    """Before a tray starts, with it, without it again, and after the review."""
+    first = home.calls(None if thorough else 1)
+    if name in FAILING:
+        first = [call for call in first if call.agent != CANNOT_ASK]
+    _judge(tally, f"{name}, no tray", home, first)
+    with home.tray() as tray:
+        _judge(tally, f"{name}, the next tray", home, tray.calls())
+        is_announced = tray.stores.database.damage() is not None
+    _judge(tally, f"{name}, no tray again", home, home.calls(None if thorough else 0))
+    with home.tray() as tray:
+        if is_announced:
+            tally.keep(f"{name}: one review of the source offers every hook", tray.review() == len(HOOKS))
+        for call in tray.calls():
+            wanted = "silence" if call.tool == "Read" else "deny"
+            said = f"{name}, after the review, {call.tool} of {call.agent}: {call.verdict}"
+            tally.keep(said, call.verdict == wanted)
+        tally.attack(f"{name}: unapproved bytes of {home.ran} after the review", not home.ran)
+        in_force = {one.hook.name for one in tray.stores.ledger.in_order()}
+        tally.attack(f"{name}: the ledger counts no more", {*GUARDS} <= in_force)
+    tally.attack(f"{name}: nobody was told", is_announced or name in UNTOLD)
+
+
+def _judge(tally: Tally, what: str, home: Guarded, calls: list[Call]) -> None:
+    """Each guarded call is asked about or denied; no unapproved byte ran."""
+    for call in calls:
+        wanted = {"deny"} if call.agent == CANNOT_ASK else WANTED[call.tool]
+        note = tally.keep if call.tool == "Read" else tally.attack
+        note(f"{what}, {call.tool} of {call.agent}: {call.verdict}", call.verdict in wanted)
+    tally.attack(f"{what}: unapproved bytes of {home.ran}", not home.ran)
+
+
+def _controls(tally: Tally, name: str, home: Guarded, *, loses: bool) -> None:
+    if loses:
+        with home.tray(forgets=True) as tray:
+            goes_on = [call for call in tray.calls() if call.tool != "Read" and call.verdict == "silence"]
+            tally.control(f"a tray that knows only its ledger: {name}", bool(goes_on))
+    house = House(home.root)  # whatever is declared now counts as approved
+    try:
+        house.catalog.refresh()
+        for one in house.catalog.states:
+            house.consent.approve(one.key, one.digest, "torture")
+        house.tool()
+    finally:
+        house.close()
+    tally.control(f"a tray that approves what it finds: {name}", bool(home.ran))
+
+
+# ---- the home, and who judges a call there
 
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """Everything below `root`; `marks` gets a file for each hook that ran unapproved bytes."""
+    """A home below `root` whose guards are connected and approved.
+
+    `marks` gets a file for each hook that ran unapproved bytes.
+    """
 
     root: Path
     paths: Paths
@@ -110,12 +188,8 @@ class Guarded:
             catalog.refresh()
             if not forgets:
                 files.write()
-            engine = Engine(
-                stores,
-                Deaf(),
-                IdleWorkers(),
-                EngineOptions(background=background, lost=files.lost),
-            )
+            options = EngineOptions(background=background, lost=files.lost)
+            engine = Engine(stores, Deaf(), IdleWorkers(), options)
             yield Judge(stores, catalog, engine.begin, files.write)
         finally:
             background.close()
@@ -127,7 +201,7 @@ class Guarded:
             (agent, tool, Asked(None, [str(self.paths.relay)], "PreToolUse", payload(agent, tool), agent))
             for agent, tool in CALLS[:number]
         ]
-        return [Call(agent, tool, said(*one.answer())) for agent, tool, one in asked]
+        return [Call(agent, tool, verdict(*one.answer())) for agent, tool, one in asked]
 
     @property
     def ran(self) -> list[str]:
@@ -143,6 +217,15 @@ class Guarded:
             shutil.copytree(folder, self.root, symlinks=True)
 
         return restore
+
+
+class Deaf:
+    """Hears nothing."""
+
+    def arrived(self, event: object, *, answered: bool) -> None: ...
+    def decided(self, event: object, decision: object, record: object) -> None: ...
+    def status_shown(self, turn: str, text: str) -> None: ...
+    def status_hidden(self, turn: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,35 +249,22 @@ class Judge:
         self.refresh()
         return offered
 
-    @property
-    def in_force(self) -> set[str]:
-        """The names of the approved hooks."""
-        return {one.hook.name for one in self.stores.ledger.in_order()}
-
     def calls(self) -> list[Call]:
         return [Call(agent, tool, self._verdict(agent, tool)) for agent, tool in CALLS]
 
     def _verdict(self, agent: str, tool: str) -> str:
-        begun = self.begin(
-            RelayRequest(
-                agent=agent,
-                event="PreToolUse",
-                id=f"{agent}{tool}".encode().hex(),
-                body=payload(agent, tool),
-                cwd="/",
-                environment={"PATH": "/usr/bin:/bin"},
-            )
+        request = RelayRequest(
+            agent=agent,
+            event="PreToolUse",
+            id=f"{agent}{tool}".encode().hex(),
+            body=payload(agent, tool),
+            cwd="/",
+            environment={"PATH": "/usr/bin:/bin"},
         )
+        begun = self.begin(request)
         answer = begun.run(None) if isinstance(begun, Execution) else begun
-        return said(answer.code, answer.stdout) if isinstance(answer, Answer) else "parked"
+        return verdict(answer.code, answer.stdout) if isinstance(answer, Answer) else "parked"
 
 
 def payload(agent: str, tool: str) -> bytes:
     return json.dumps(PAYLOADS[agent] | {"tool_name": tool}).encode()
-
-
-def said(code: int | None, output: bytes) -> str:
-    """What the agent is told."""
-    if code != 0:
-        return f"exit {code}"
-    return str(json.loads(output)["hookSpecificOutput"]["permissionDecision"]) if output else SILENCE
