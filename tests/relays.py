@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -29,6 +30,8 @@ from tray.model.event import RelayRequest
 PORTABLE = relay_program.portable()
 LONG = 60.0  # seconds; every wait below ends far earlier unless something is broken
 
+Said = tuple[bytes, bytes, int]  # on stdout, on stderr, and the exit code
+Judge = Callable[[bytes, Sequence[str], bytes], Said]  # with this table, for these words and this payload
 ACK = frames.encode_ack(20_000)
 ANSWER = frames.encode_answer(Answer(stdout=b"out", stderr=b"err", code=2))
 
@@ -135,8 +138,14 @@ def run(
     return subprocess.run(command, input=payload, capture_output=True, timeout=LONG, check=False, env=whole)
 
 
-def said(done: subprocess.CompletedProcess[bytes]) -> tuple[bytes, bytes, int]:
+def said(done: subprocess.CompletedProcess[bytes]) -> Said:
     return done.stdout, done.stderr, done.returncode
+
+
+def copied(relay: Sequence[str], folder: Path) -> list[str]:
+    """The same relay as a file in this folder, with no table beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return [*relay[:-1], str(shutil.copy(relay[-1], folder))]
 
 
 @contextlib.contextmanager

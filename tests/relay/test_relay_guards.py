@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import signal
 import sys
 from collections.abc import Sequence
@@ -14,10 +13,8 @@ from typing import Any
 
 import pytest
 from desk import wait
-from relays import ACK, ONCE, Agent, Impostor, child_listener, hangs_after, opened, replies, run, said
-
-from tray import relay_program
-from tray.agents import relay_table
+from every import every
+from relays import ACK, ONCE, Agent, Impostor, Judge, Said, child_listener, hangs_after, opened, replies, run, said
 
 GUARDS = (
     "guard=pine\x1fbefore\x1fask\x1fonly\x1fshell\x1fweb%1f\n"
@@ -39,12 +36,9 @@ ASKED, DENIED, SILENT = (b"ASK\n", b"", 0), (b"DENY", b"no", 2), (b"", b"", 0)
 
 
 @pytest.fixture
-def agent(tmp_path: Path, relay: list[str]) -> Agent:
-    """With the guards in the table beside its relay, and without a tray or a one-shot engine."""
-    folder = tmp_path / "relay"
-    folder.mkdir()
-    (folder / "relay.table").write_text(GUARDS)
-    return Agent(tmp_path / "home", [*relay[:-1], str(shutil.copy(relay[-1], folder))])
+def agent(beside: Agent, table: Path) -> Agent:
+    table.write_text(GUARDS)
+    return beside
 
 
 def payload(tool: str, **more: Any) -> bytes:
@@ -53,28 +47,29 @@ def payload(tool: str, **more: Any) -> bytes:
     ).encode()
 
 
-@pytest.mark.parametrize(
-    ("tool", "answer"),
-    [("shell", ASKED), ("web\x1f", ASKED), ("write", DENIED), ("read", SILENT), ("Shell", SILENT), ("", DENIED)],
+@every(
+    ("event", "tool", "answer"),
+    [
+        ("before", "shell", ASKED),
+        ("before", "web\x1f", ASKED),
+        ("before", "write", DENIED),
+        ("before", "read", SILENT),
+        ("before", "Shell", SILENT),
+        ("before", "", DENIED),
+        ("permission", "read", SILENT),  # an exception: every other tool is guarded
+        ("permission", "shell", (b"REFUSED", b"", 0)),
+    ],
 )
 def test_a_guarded_tool_is_asked_about_or_denied_and_another_one_is_not(
-    agent: Agent, tool: str, answer: tuple[bytes, bytes, int]
+    agent: Agent, event: str, tool: str, answer: Said
 ) -> None:
-    assert said(agent.relay("pine", "before", payload=payload(tool))) == answer
-
-
-def test_with_an_exception_every_other_tool_is_guarded(agent: Agent) -> None:
-    for tool, answer in (("read", SILENT), ("shell", (b"REFUSED", b"", 0))):
-        body = payload(tool, event="permission")
-        assert said(agent.relay("pine", "permission", payload=body)) == answer
+    assert said(agent.relay("pine", event, payload=payload(tool, event=event))) == answer
 
 
 def test_the_name_of_a_tool_may_be_inside_an_object(agent: Agent) -> None:
-    assert said(agent.relay("fir", "before", payload=b'{"name":"x","call":{"a":1,"name":"shell"}}')) == (
-        b"FIR",
-        b"",
-        0,
-    )
+    body = b'{"name":"x","call":{"a":1,"name":"shell"}}'
+
+    assert said(agent.relay("fir", "before", payload=body)) == (b"FIR", b"", 0)
     assert said(agent.relay("fir", "after", payload=b'{"call":{"name":"shell"}}')) == SILENT
 
 
@@ -98,7 +93,7 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("case", UNREADABLE)
+@every("case", UNREADABLE)
 def test_a_payload_that_cannot_be_understood_counts_as_guarded(agent: Agent, case: str) -> None:
     assert said(agent.relay("pine", "before", payload=UNREADABLE[case])) == DENIED
 
@@ -128,7 +123,7 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("end", ENDS)
+@every("end", ENDS)
 def test_without_a_whole_answer_of_the_one_shot_engine_the_guards_decide(agent: Agent, end: str) -> None:
     agent.without_tray(command=ENDS[end])
 
@@ -136,8 +131,7 @@ def test_without_a_whole_answer_of_the_one_shot_engine_the_guards_decide(agent: 
     assert said(agent.relay("pine", "before", payload=payload("read"))) == SILENT
 
 
-def test_an_engine_that_does_not_answer_by_the_limit_is_not_waited_for(agent: Agent) -> None:
-    table = Path(agent.words[-1]).with_name("relay.table")
+def test_an_engine_that_does_not_answer_by_the_limit_is_not_waited_for(agent: Agent, table: Path) -> None:
     table.write_text(GUARDS + "limit=pine\x1fbefore\x1fx\nlimit=pine\x1fbefore\x1f1500\n")
     agent.without_tray(command=["/bin/sh", "-c", f"cat >/dev/null; echo $$ >{agent.home}/pid; exec sleep 600"])
 
@@ -158,8 +152,8 @@ TRAYS = {
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no Unix sockets")
 @pytest.mark.parametrize("case", TRAYS)
-def test_a_tray_that_gives_no_answer_leaves_a_guarded_call_guarded(agent: Agent, case: str) -> None:
-    Path(agent.words[-1]).with_name("relay.table").write_text(GUARDS + "limit=pine\x1fbefore\x1f1500\n")
+def test_a_tray_that_gives_no_answer_leaves_a_guarded_call_guarded(agent: Agent, table: Path, case: str) -> None:
+    table.write_text(GUARDS + "limit=pine\x1fbefore\x1f1500\n")
     impostor = Impostor(agent.state / "tray.sock", TRAYS[case])
 
     done = agent.relay("pine", "before", payload=payload("shell"))
@@ -182,11 +176,15 @@ def test_a_stopped_tray_leaves_a_guarded_call_guarded(agent: Agent) -> None:
 # ---- where the tray is
 
 
-def installed(agent: Agent, *more: str) -> Path:
+def installed(agent: Agent, *more: str) -> None:
     """The table names the agent's home; its command line names nothing."""
     table = Path(agent.words[-1]).with_name("relay.table")
     table.write_text(GUARDS + "".join(f"{line}\n" for line in (f"state={agent.state}", *more)))
-    return table
+
+
+def answered(agent: Agent, tool: str, event: str = "before") -> Said:
+    """Its answer to a call, where the environment leads elsewhere."""
+    return said(run([*agent.words, "pine", event], payload(tool, event=event), ELSEWHERE))
 
 
 ELSEWHERE = {"HOOKTRAY_HOME": "/nonexistent", "XDG_STATE_HOME": "/nonexistent", "HOME": "/nonexistent"}
@@ -196,7 +194,7 @@ def test_the_table_says_where_the_tray_is_and_the_environment_does_not(agent: Ag
     installed(agent)
 
     with opened(agent):
-        assert run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE).stdout == b"out\0\xff"
+        assert answered(agent, "read")[0] == b"out\0\xff"
 
 
 def test_the_command_line_says_so_before_the_table(agent: Agent, tmp_path: Path) -> None:
@@ -218,14 +216,14 @@ def test_the_command_of_the_one_shot_engine_is_in_the_table_whatever_became_of_t
     if is_gone:
         agent.state.rmdir()
 
-    assert said(run([*agent.words, "pine", "before"], payload("write"), ELSEWHERE)) == (b"once out", b"once err", 0)
+    assert answered(agent, "write") == (b"once out", b"once err", 0)
 
 
-@pytest.mark.parametrize("mode", ["without_tray=allow", "without_tray=", "x="])
+@every("mode", ["without_tray=allow", "without_tray=", "x="])
 def test_without_the_word_no_one_shot_engine_is_started(agent: Agent, mode: str) -> None:
     installed(agent, mode, f"once=/bin/sh\x1f-c\x1ftouch {agent.record}")
 
-    assert said(run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)) == SILENT
+    assert answered(agent, "read") == SILENT
     assert not agent.record.exists()
 
 
@@ -240,7 +238,7 @@ def test_a_guarded_call_that_goes_on_unjudged_is_noted_beside_the_socket(agent: 
     installed(agent, *ALLOW)
 
     for tool, answer in (("read", SILENT), ("read", SILENT), ("shell", ASKED), ("write", DENIED), ("glob", SILENT)):
-        assert said(run([*agent.words, "pine", "before"], payload(tool), ELSEWHERE)) == answer
+        assert answered(agent, tool) == answer
     assert said(run([*agent.words, "elm", "before"], b"{}", ELSEWHERE)) == SILENT  # it has no such answer
 
     notes = agent.state / NOTES
@@ -252,8 +250,8 @@ def test_a_call_that_is_judged_or_not_guarded_is_not_noted(agent: Agent) -> None
     installed(agent, *ALLOW)
 
     with opened(agent):
-        run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)
-    run([*agent.words, "pine", "after"], payload("read", event="after"), ELSEWHERE)
+        answered(agent, "read")
+    answered(agent, "read", "after")
 
     assert not (agent.state / NOTES).exists()
 
@@ -263,15 +261,15 @@ def test_an_event_that_a_relay_answers_alone_leaves_a_sign(agent: Agent, tmp_pat
     sign = agent.state / "answered-alone"
 
     with opened(agent):
-        run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)
+        answered(agent, "read")
     assert not sign.exists()
     for tool in ("read", "write"):
-        run([*agent.words, "pine", "before"], payload(tool), ELSEWHERE)
-    run([*agent.words, "pine", "after"], payload("read", event="after"), ELSEWHERE)
+        answered(agent, tool)
+    answered(agent, "read", "after")
     assert sign.read_bytes() == b"..."
 
     installed(agent, f"package=\x1f\x1f{tmp_path / 'no'}")
-    run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)
+    answered(agent, "read")
     assert sign.read_bytes() == b"..."
 
 
@@ -279,7 +277,7 @@ def test_the_file_of_notes_does_not_grow_without_end(agent: Agent) -> None:
     installed(agent, *ALLOW)
     (agent.state / NOTES).write_bytes(b"x" * 64 * 1024)
 
-    assert said(run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)) == SILENT
+    assert answered(agent, "read") == SILENT
 
     assert (agent.state / NOTES).stat().st_size == 64 * 1024
 
@@ -291,7 +289,7 @@ def test_where_no_note_can_be_written_the_answer_is_the_same(agent: Agent, make:
     installed(agent, *ALLOW)
     make(agent.state / NOTES)
 
-    assert said(run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)) == SILENT
+    assert answered(agent, "read") == SILENT
 
 
 # ---- a package that is gone
@@ -305,7 +303,7 @@ def test_an_uninstalled_package_ends_all_guards(agent: Agent, tmp_path: Path) ->
 
     def answer(row: str) -> tuple[bytes, bytes, int]:
         installed(agent, f"package={row}")
-        return said(run([*agent.words, "pine", "before"], payload("write"), ELSEWHERE))
+        return answered(agent, "write")
 
     assert answer(row) == DENIED  # the whole environment may be gone
     mark.touch()
@@ -322,40 +320,9 @@ def test_an_uninstalled_package_ends_all_guards(agent: Agent, tmp_path: Path) ->
 
 # ---- both alike
 
-PARTS = [
-    *(
-        b"\x1f",
-        b"=",
-        b"\n",
-        b"\r",
-        b"%",
-        b"%41",
-        b"%zz",
-        b"pine",
-        b"before",
-        b"only",
-        b"except",
-        b"ask",
-        b"block",
-        b"allow",
-    ),
-    *(
-        b"deny",
-        b"tool",
-        b"event",
-        b"mark",
-        b"key",
-        b"guard",
-        b"0",
-        b"255",
-        b"256",
-        b"-1",
-        b"shell",
-        b"write",
-        b"*",
-        b"",
-    ),
-]
+PARTS = [b"\x1f", b"\n", b"\r", b"", *(
+    b"= % %41 %zz pine before only except ask block allow deny tool event mark key guard 0 255 256 -1 shell write *"
+).split()]  # fmt: skip
 JSON_PARTS = [
     *(b'"', b"{", b"}", b"[", b"]", b",", b":", b"\\", b"\\u0074", b"\\ud83d\\ude00", b"\\ud83d", b"\\n", b"\\q"),
     *(b"tool", b'"tool"', b'"event"', b'"oak_version":1,', b"shell", b"write", b" ", b"\n", b"\0", b"\xff", b"1"),
@@ -375,26 +342,14 @@ def mutated(chance: random.Random, text: bytes, parts: Sequence[bytes], most: in
     return text
 
 
-def test_both_relays_judge_any_table_and_payload_alike(tmp_path: Path) -> None:
-    if trouble := relay_program.problem():
-        pytest.skip(trouble)
-    chance, outputs = random.Random(7), set[tuple[bytes, bytes, int]]()
-    relays = []
-    for name, relay in (("one", [str(relay_program.NATIVE_RELAY)]), ("two", relay_program.portable())):
-        (tmp_path / name).mkdir()
-        relays.append([*relay[:-1], str(shutil.copy(relay[-1], tmp_path / name))])
+def test_both_relays_judge_any_table_and_payload_alike(both: Judge) -> None:
+    chance, outputs = random.Random(7), set[Said]()
     lines = GUARDS.encode().splitlines(keepends=True)
+    calls = [["pine", "before"], ["pine", "permission"], ["fir", "before"], ["pine"], ["fir", "stop"]]
 
-    for _ in range(300):
+    for _ in range(90):
         table = mutated(chance, b"".join(chance.sample(lines, k=len(lines))), PARTS, 4)
         body = mutated(chance, chance.choice(BODIES), JSON_PARTS, 4)
-        words = chance.choice(
-            [["pine", "before"], ["pine", "permission"], ["fir", "before"], ["pine"], ["fir", "stop"]]
-        )
-        for name in ("one", "two"):
-            (tmp_path / name / relay_table.FILE.name).write_bytes(table)
-        one, two = (said(run([*relay, "--home", "/nonexistent", *words], body)) for relay in relays)
-        assert one == two, (table, body, words)
-        outputs.add(one)
+        outputs.add(both(table, chance.choice(calls), body))
 
     assert {ASKED, DENIED, SILENT, (b"REFUSED", b"", 0), (b"FIR", b"", 0), (b"OAK", b"", 0)} <= outputs

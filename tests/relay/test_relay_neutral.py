@@ -5,42 +5,28 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from relays import (
-    LONG,
-    Agent,
-    Recorder,
-    opened,
-    run,
-    said,
-)
+from every import every
+from relays import LONG, Agent, Recorder, opened, run, said
+
+NOBODY: dict[str, Callable[[Agent], object]] = {
+    "no relay.conf": lambda agent: None,
+    "allow": lambda agent: agent.without_tray(mode="allow"),
+    "not found": lambda agent: agent.without_tray(command=["/nonexistent/hooktray", "once"]),
+    "empty": lambda agent: (agent.state / "relay.conf").write_text("without_tray=once\nonce=\n"),
+    "junk": lambda agent: (agent.state / "relay.conf").write_bytes(b"\0\xff=\n=without_tray\nonce"),
+    "our bug": lambda agent: agent.without_tray(command=["/bin/sh", "-c", "exit 3"]),
+    "killed": lambda agent: agent.without_tray(command=["/bin/sh", "-c", "kill -9 $$"]),
+    "does not read": lambda agent: agent.without_tray(command=["/bin/sh", "-c", "exec <&-; exit 3"]),
+}
 
 
-def nobody(agent: Agent, case: str) -> None:
-    if case == "allow":
-        agent.without_tray(mode="allow")
-    elif case == "not found":
-        agent.without_tray(command=["/nonexistent/hooktray", "once"])
-    elif case == "empty":
-        (agent.state / "relay.conf").write_text("without_tray=once\nonce=\n")
-    elif case == "junk":
-        (agent.state / "relay.conf").write_bytes(b"\0\xff=\n=without_tray\nonce")
-    elif case == "our bug":
-        agent.without_tray(command=["/bin/sh", "-c", "exit 3"])
-    elif case == "killed":
-        agent.without_tray(command=["/bin/sh", "-c", "kill -9 $$"])
-    elif case == "does not read":
-        agent.without_tray(command=["/bin/sh", "-c", "exec <&-; exit 3"])
-
-
-CASES = ["no relay.conf", "allow", "not found", "empty", "junk", "our bug", "killed", "does not read"]
-
-
-@pytest.mark.parametrize("case", CASES)
+@every("case", NOBODY)
 def test_the_agent_gets_its_neutral_answer(agent: Agent, case: str) -> None:
-    nobody(agent, case)
+    NOBODY[case](agent)
     payload = b"You are Shelley.\n" * 20_000
 
     assert said(agent.relay("claude-code", "PreToolUse", payload=payload)) == (b"", b"", 0)
@@ -59,7 +45,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("broken", BROKEN)
+@every("broken", BROKEN)
 def test_what_a_broken_once_says_never_reaches_the_agent(agent: Agent, broken: str) -> None:
     agent.without_tray(command=["/bin/sh", "-c", BROKEN[broken]])
     payload = b"You are Shelley.\n" * 200_000
@@ -75,36 +61,40 @@ def test_a_whole_answer_counts_even_if_once_fails_afterwards(agent: Agent) -> No
     assert said(agent.relay("claude-code", "PreToolUse")) == (b"no", b"!!!", 2)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        [],
-        ["--home"],
-        ["--home", "/nonexistent"],
-        ["--help"],
-        ["-x", "shelley"],
-        ["", ""],
-        ["a", "b", "c"],
-        ["--home", "/nonexistent", "--home", "/nonexistent", "a"],
-        ["--state"],
-        ["--state", "/nonexistent", "--home", "/nonexistent", "a"],
-        ["--stately", "a"],
-        ["\udcff", "\udcff"],
-        ["é" * 1000, "\n"],
-    ],
-)
+USAGE_ERRORS = [
+    [],
+    ["--home"],
+    ["--home", "/nonexistent"],
+    ["--help"],
+    ["-x", "shelley"],
+    ["", ""],
+    ["a", "b", "c"],
+    ["--home", "/nonexistent", "--home", "/nonexistent", "a"],
+    ["--state"],
+    ["--state", "/nonexistent", "--home", "/nonexistent", "a"],
+    ["--stately", "a"],
+    ["\udcff", "\udcff"],
+    ["é" * 1000, "\n"],
+]
+
+
+@every("words", USAGE_ERRORS)
 def test_a_usage_error_is_silent(tmp_path: Path, relay: list[str], words: list[str]) -> None:
     done = run([*relay, *words], env={"HOOKTRAY_HOME": str(tmp_path)})
 
     assert said(done) == (b"", b"", 0)
 
 
-NAMED = [["--home", "/nonexistent"], ["--home=/nonexistent"], []]
-WRONG = [[], ["claude-code", "PreToolUse"], ["--nonsense", "claude-code"], ["a", "b", "c"], ["--help"]]
+BLOCKING = [  # options that name the folder, and words of a relay that are wrong, or for which nobody is there
+    (["--home", "/nonexistent"], ["claude-code", "PreToolUse"]),
+    (["--home", "/nonexistent"], ["--help"]),
+    (["--home=/nonexistent"], ["a", "b", "c"]),
+    ([], ["--nonsense", "claude-code"]),
+    ([], []),
+]
 
 
-@pytest.mark.parametrize("words", WRONG)
-@pytest.mark.parametrize("named", NAMED)
+@every(("named", "words"), BLOCKING)
 def test_the_command_with_its_folder_named_first_blocks_no_agent_either(
     tmp_path: Path, named: list[str], words: list[str]
 ) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from every import every
-from relays import Agent, opened, run, said
+from relays import Agent, Judge, copied, opened, run, said
 
-from tray import relay_program
 from tray.agents import relay_table
 from tray.model.decision import Answer
 from tray.model.event import PAYLOAD_LIMIT
@@ -22,20 +20,9 @@ ECHO = b"neutral=pine\x1fprompt\x1fecho\n"
 JSON = b'neutral=pine\x1fprompt\x1fbytes\x1f{"go":true}%0A\n'
 
 
-def copied(relay: Sequence[str], folder: Path) -> list[str]:
-    """The same relay as a file in this folder, with no table beside it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return [*relay[:-1], str(shutil.copy(relay[-1], folder))]
-
-
 @pytest.fixture
-def table(tmp_path: Path) -> Path:
-    return tmp_path / "relay" / relay_table.FILE.name
-
-
-@pytest.fixture
-def agent(tmp_path: Path, relay: list[str], table: Path) -> Agent:
-    return Agent(tmp_path / "home", copied(relay, table.parent))
+def agent(beside: Agent) -> Agent:
+    return beside
 
 
 def test_an_echo_gives_the_input_back(agent: Agent, table: Path) -> None:
@@ -62,28 +49,25 @@ def test_a_row_can_hold_every_byte(agent: Agent, table: Path) -> None:
     assert agent.relay("pine", "prompt").stdout == every
 
 
-def test_without_a_table_the_relay_is_silent(agent: Agent) -> None:
-    assert said(agent.relay("shelley", "system-prompt", payload=PAYLOAD)) == (b"", b"", 0)
-
-
-MAKE_UNREADABLE: dict[str, Callable[[Path], object]] = {
-    "a folder": Path.mkdir,
-    "a link to nothing": lambda table: table.symlink_to("nowhere"),
+UNREADABLE: dict[str, Callable[[Path], object]] = {
+    "none": lambda table: None,
     "an empty file": Path.touch,
+    "a link to nothing": lambda table: (table.unlink(), table.symlink_to("nowhere")),
+    "a folder": lambda table: (table.unlink(), table.mkdir()),
 }
 
 
-@pytest.mark.parametrize("case", MAKE_UNREADABLE)
+@every("case", UNREADABLE)
 def test_a_table_that_cannot_be_read_means_silence(agent: Agent, table: Path, case: str) -> None:
-    MAKE_UNREADABLE[case](table)
+    UNREADABLE[case](table)
 
     assert said(agent.relay("pine", "prompt", payload=PAYLOAD)) == (b"", b"", 0)
 
 
 IGNORED = [
+    b"\xef\xbb\xbfneutral=pine\x1fprompt\x1fecho",
     b"",
     b"\0\xff\xfe\0",
-    b"\xef\xbb\xbfneutral=pine\x1fprompt\x1fecho",
     b"# neutral=pine\x1fprompt\x1fecho",
     b"deny=pine\x1fprompt\x1fbytes\x1fno",
     b"neutral",
@@ -109,13 +93,20 @@ IGNORED = [
 ]
 
 
-@every("line", IGNORED)
-def test_a_line_that_is_not_understood_is_ignored(agent: Agent, table: Path, line: bytes) -> None:
-    table.write_bytes(line)
+def test_lines_that_are_not_understood_are_ignored(agent: Agent, table: Path) -> None:
+    table.write_bytes(b"\n".join(IGNORED))
     assert said(agent.relay("pine", "prompt")) == (b"", b"", 0)
 
-    table.write_bytes(line + b"\n" + JSON)
+    table.write_bytes(b"\n".join([*IGNORED, JSON]))
     assert said(agent.relay("pine", "prompt")) == (b'{"go":true}\n', b"", 0)
+
+
+@every("line", IGNORED)
+def test_each_of_them_alone_is_ignored(native: list[str], table: Path, line: bytes) -> None:
+    command = [*copied(native, table.parent), "--home", "/nonexistent", "pine", "prompt"]
+    table.write_bytes(line)
+
+    assert said(run(command)) == (b"", b"", 0)
 
 
 @every("text", [ECHO + JSON, ECHO.replace(b"\n", b"\r\n"), ECHO.rstrip(), b"\n\n" + ECHO])
@@ -170,13 +161,6 @@ def test_an_answer_of_the_tray_needs_no_table(agent: Agent, table: Path) -> None
         assert said(agent.relay("pine", "prompt")) == (b"out\0\xff", b"err", 2)
 
 
-@pytest.fixture
-def native() -> list[str]:
-    if trouble := relay_program.problem():
-        pytest.skip(trouble)
-    return [str(relay_program.NATIVE_RELAY)]
-
-
 def test_a_native_relay_has_the_table_of_this_version_beside_it(native: list[str]) -> None:
     beside = Path(native[0]).with_name(relay_table.FILE.name)
 
@@ -216,18 +200,12 @@ def random_table(chance: random.Random) -> bytes:
     return text
 
 
-def test_both_relays_read_any_table_alike(tmp_path: Path, native: list[str]) -> None:
+def test_both_relays_read_any_table_alike(both: Judge) -> None:
     chance, outputs = random.Random(42), set()
-    relays = [copied(native, tmp_path / "one"), copied(relay_program.portable(), tmp_path / "two")]
-    words = ["--home", "/nonexistent", "pine", "prompt"]
 
-    for _ in range(200):
-        text = random_table(chance)
-        for name in ("one", "two"):
-            (tmp_path / name / relay_table.FILE.name).write_bytes(text)
-        one, two = (said(run([*relay, *words], b"input")) for relay in relays)
-        assert one == two, text
-        assert one[1:] == (b"", 0), text
-        outputs.add(one[0])
+    for _ in range(60):
+        output, *rest = both(random_table(chance), ["pine", "prompt"], b"input")
+        assert rest == [b"", 0]
+        outputs.add(output)
 
     assert {b"", b"input", b'{"go":true}\n'} < outputs, "every kind of answer, and altered ones"
