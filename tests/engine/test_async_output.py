@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 from desk import wait
+from engine.declared import claude as settings
+from engine.declared import declare, write
 from house import PRE_TOOL_USE, House
 
 from tray.engine.guards_in_force import guards
 from tray.engine.ports import Execution
 from tray.model.decision import Answer, Verdict
-from tray.model.event import RelayRequest
 from tray.notify.alert import AlertClass
 from tray.notify.policy import alerts
 from tray.store.copies import SPARE
@@ -30,16 +31,9 @@ NAME = "beside"
 
 def beside(house: House, script: str, event: str = "PreToolUse", **handler: Any) -> None:
     """One approved hook in Claude's own settings."""
-    path = house.root / "c" / f"{NAME}.sh"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(f"#!/bin/sh\ncat >/dev/null\n{script}\n")
-    path.chmod(0o755)
-    hook = {"type": "command", "command": f"./{NAME}.sh", **({"async": True} | handler)}
-    (house.root / "c" / "settings.json").write_text(json.dumps({"hooks": {event: [{"hooks": [hook]}]}}))
-    house.configure({"sources": [{"claude-code": str(house.root / "c" / "settings.json")}]})
-    state = house.state(NAME)
-    assert state.digest, state.health
-    house.consent.approve(state.key, state.digest, "test")
+    path = write(house.root / "c" / f"{NAME}.sh", f"#!/bin/sh\ncat >/dev/null\n{script}\n", executable=True)
+    hook = {"command": f"./{NAME}.sh", "async": True, **handler}
+    declare(house, {"claude-code": str(settings(path.parent, hook, event=event))})
 
 
 def claude(house: House, event: str, session: str = "s-1", **fields: Any) -> dict[str, Any]:
@@ -54,11 +48,8 @@ def context(answer: dict[str, Any]) -> str:
 
 def test_the_answer_is_there_before_the_hook_has_ended(house: House, tmp_path: Path) -> None:
     beside(house, f"while [ ! -e {tmp_path}/go ]; do sleep 0.01; done; touch {tmp_path}/ran; exit 2")
-    request = RelayRequest(
-        agent="claude-code", event="PreToolUse", id="a" * 32, body=json.dumps(PRE_TOOL_USE).encode()
-    )
 
-    begun = house.engine.begin(request)
+    begun = house.engine.begin(house.relay_request("claude-code", PRE_TOOL_USE))
 
     assert (begun.run(None) if isinstance(begun, Execution) else begun) == Answer()
     assert not (tmp_path / "ran").exists()

@@ -37,6 +37,17 @@ def request(agent: str = "claude-code", event: str = "PreToolUse", body: bytes =
     return RelayRequest(agent=agent, event=event, id="0" * 32, body=body, cwd="/")
 
 
+def ran(begun: Answer | Execution | PendingQuestion) -> Answer:
+    """What the agent gets, once its hooks have run."""
+    answer = begun.run(None) if isinstance(begun, Execution) else begun
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def fail(*_: object) -> None:
+    raise RuntimeError("a fault of ours")
+
+
 @pytest.mark.parametrize("case", ["nothing matches", "a rule", "switch off", "disabled"])
 def test_what_needs_no_process_is_answered_at_once(house: House, case: str) -> None:
     if case == "a rule":
@@ -262,14 +273,6 @@ def test_the_row_has_the_times_of_the_answer_and_not_those_of_its_writing(house:
     assert begun - 0.01 <= house.last.at + 5.0 <= answered + 0.01
 
 
-def test_a_listener_that_fails_costs_no_row(house: House, caplog: pytest.LogCaptureFixture) -> None:
-    house.listener_fails = True
-
-    assert house.engine.begin(request()) == Answer()
-    assert "could not be written down" in caplog.text
-    wait(lambda: house.stores.journal.count() == 1, what="its row is there")
-
-
 def test_a_fault_of_self_protection_is_in_the_row_of_the_event(house: House) -> None:
     class Unknown(PageAddress):
         def __getattribute__(self, name: str) -> object:
@@ -310,10 +313,9 @@ def test_a_denial_is_answered_though_it_cannot_be_written_down(
     engine = Engine(house.stores, house, house, EngineOptions(), records=records)
     calls = [PRE_TOOL_USE, PRE_TOOL_USE | {"tool_input": {"command": "git push"}}]
 
-    answers = [engine.begin(request(body=json.dumps(each).encode())) for each in calls]
-    answers = [each.run(None) if isinstance(each, Execution) else each for each in answers]
+    answers = [ran(engine.begin(request(body=json.dumps(each).encode()))) for each in calls]
 
-    assert all(isinstance(each, Answer) and b'"deny"' in each.stdout for each in answers)
+    assert all(b'"deny"' in each.stdout for each in answers)
     assert caplog.text.count("could not be written down") == 2
 
 
@@ -321,17 +323,9 @@ def test_a_failure_of_ours_after_the_hooks_ran_bypasses_no_guard(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     house.hook("guard", on="tool_before", script="exit 0", failure="block")
-
-    def fail(*_: object) -> None:
-        raise RuntimeError("a fault of ours")
-
     monkeypatch.setattr(house.engine, "_decision", fail)
-    work = house.engine.begin(request())
 
-    assert isinstance(work, Execution)
-    answer = work.run(None)
-    assert isinstance(answer, Answer)
-    assert b'"deny"' in answer.stdout
+    assert b'"deny"' in ran(house.engine.begin(request())).stdout
     assert house.last.problem == "internal error: RuntimeError"
 
 
@@ -343,18 +337,11 @@ def test_a_failure_after_self_protection_still_asks_the_user(
     if hooks:
         house.hook("guard", on="tool_before", script="exit 0", failure="allow")
     kill = PRE_TOOL_USE | {"tool_input": {"command": "pkill hooktray"}}
-    before = house.engine.begin(request(body=json.dumps(kill).encode()))
-    before = before.run(None) if isinstance(before, Execution) else before
-
-    def fail(*_: object) -> None:
-        raise RuntimeError("a fault of ours")
+    before = ran(house.engine.begin(request(body=json.dumps(kill).encode())))
 
     monkeypatch.setattr(house.engine, "_decision", fail)
-    answer = house.engine.begin(request(body=json.dumps(kill).encode()))
-    answer = answer.run(None) if isinstance(answer, Execution) else answer
+    answer = ran(house.engine.begin(request(body=json.dumps(kill).encode())))
 
-    assert isinstance(before, Answer)
-    assert isinstance(answer, Answer)
     assert b'"ask"' in before.stdout
     assert b'"ask"' in answer.stdout
     assert house.last.problem == "internal error: RuntimeError"
@@ -374,15 +361,7 @@ def test_a_hook_whose_matcher_fails_runs(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     house.hook("guard", on="tool_before", tool="Write", script="echo no >&2; exit 2", failure="allow")
-
-    def fail(*_: object) -> bool:
-        raise RuntimeError("a fault of ours")
-
     monkeypatch.setattr(plan_module, "_tool_fits", fail)
-    work = house.engine.begin(request())
 
-    assert isinstance(work, Execution)
-    answer = work.run(None)
-    assert isinstance(answer, Answer)
-    assert b'"deny"' in answer.stdout
+    assert b'"deny"' in ran(house.engine.begin(request())).stdout
     assert "a fault of ours" in caplog.text

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from engine.declared import built_hook
 
 from tray.engine.plan import duplicates
-from tray.model.hook import Hook, Http, Match, Source
+from tray.model.hook import Http, Match
 from tray.store.ledger import ApprovedHook
 
 CALL = Http(url="https://guard.example.com/hook")
 
 
 def approved(path: str, agent: str = "claude-code", action: Http = CALL, at: float = 1.0) -> ApprovedHook:
-    hook = Hook(
-        name="guard",
-        source=Source(kind=agent, path=path),
-        match=Match(event="tool_before", format=agent, native="PreToolUse"),
-        action=action,
-        dialect=agent,
-    )
+    match = Match(event="tool_before", format=agent, native="PreToolUse")
+    hook = built_hook(action, match, source=agent, path=path, dialect=agent)
     return ApprovedHook(hook=hook, digest="d", position=(0, 0), at=at, channel="menu")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from agents.hosts import heard
+from engine.declared import STOP, X_CODE, claude, declare, plugin, write
 from house import PRE_TOOL_USE, House
 
 from tray.agents.protocol import parse, spec
@@ -25,24 +26,15 @@ BROKEN = {
     "too much": "head -c 1100000 /dev/zero",
 }
 SECONDS = dict.fromkeys(BROKEN, 20.0) | {"out of time": 0.3}
-DIALECTS = ("claude-code", "copilot-cli", "shelley", "starchild", "x-code")
+DIALECTS = ("copilot-cli", "shelley", "starchild", "x-code")
 
 
-def approve(house: House, agent: str, path: Path) -> None:
-    house.configure({"sources": [{agent: str(path)}]})
-    for one in house.catalog.states:
-        assert one.digest, one.health
-        house.consent.approve(one.key, one.digest, "test")
+# What broke means the same in each dialect, so each has one way of breaking.
+IN_EACH_DIALECT = [("claude-code", how) for how in BROKEN] + [(dialect, "exit code") for dialect in DIALECTS]
+FAILS = ["exit code", "signal", "too much"]
 
 
-def write(path: Path, document: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(document if isinstance(document, str) else json.dumps(document))
-    return path
-
-
-@pytest.mark.parametrize("how", BROKEN)
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(("dialect", "how"), IN_EACH_DIALECT)
 def test_block_in_our_own_file_blocks_whatever_broke_in_any_dialect(house: House, dialect: str, how: str) -> None:
     keys: dict[str, Any] = {"script": BROKEN[how], "timeout": SECONDS[how], "dialect": dialect, "failure": "block"}
     house.hook("guard", on="tool_before", **keys)
@@ -54,42 +46,43 @@ def test_block_in_our_own_file_blocks_whatever_broke_in_any_dialect(house: House
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize(("said", "blocks"), [("block", True), ("continue", False), (None, False)])
 def test_claude_codes_on_failure(house: House, tmp_path: Path, how: str, said: str | None, blocks: bool) -> None:
-    handler = {"type": "command", "command": BROKEN[how], "timeout": SECONDS[how]}
-    handler |= {"onFailure": said} if said else {}
-    events = {event: [{"hooks": [handler]}] for event in ("PreToolUse", "Stop")}
-    approve(house, "claude-code", write(tmp_path / "settings.json", {"hooks": events}))
+    handler = {"command": BROKEN[how], "timeout": SECONDS[how], **({"onFailure": said} if said else {})}
+    declare(house, {"claude-code": str(claude(tmp_path, handler))})
 
     assert bool(house.tool()) is blocks
-    stop = {"session_id": "s", "cwd": "/", "hook_event_name": "Stop"}
-    assert house.relay("claude-code", "Stop", stop).stdout == b""
+
+
+def test_no_failure_of_claude_codes_hooks_refuses_an_end(house: House, tmp_path: Path) -> None:
+    declare(house, {"claude-code": str(claude(tmp_path, {"command": "exit 3", "onFailure": "block"}, event="Stop"))})
+
+    assert house.relay("claude-code", "Stop", STOP).stdout == b""
 
 
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize("policy", ["allow", "block"])
 def test_x_codes_failure_policy(house: House, tmp_path: Path, how: str, policy: str) -> None:
     entry = {"command": BROKEN[how], "timeout": 300, "failurePolicy": policy}
-    approve(house, "x-code", write(tmp_path / "hooks" / "hooks.json", {"PreToolUse": [entry]}))
+    declare(house, {"x-code": str(plugin(tmp_path, entry))})
 
     assert bool(house.tool()) is (policy == "block")
     assert house.last.hooks[0]["status"] != "ok"
 
 
-@pytest.mark.parametrize("how", ["exit code", "signal", "too much"])
+@pytest.mark.parametrize("how", FAILS)
 def test_starchilds_hooks_never_block_by_failing(house: House, tmp_path: Path, how: str) -> None:
-    script = write(tmp_path / "hooks" / "guard.sh", f"#!/bin/sh\n{BROKEN[how]}\n")
-    script.chmod(0o755)
+    write(tmp_path / "hooks" / "guard.sh", f"#!/bin/sh\n{BROKEN[how]}\n", executable=True)
     text = "hooks: [{event: pre_tool_call, command: ./hooks/guard.sh}]\n"
-    approve(house, "starchild", write(tmp_path / "config" / "shell_hooks.yaml", text))
+    declare(house, {"starchild": str(write(tmp_path / "config" / "shell_hooks.yaml", text))})
 
     assert house.tool() == {}
     assert house.last.hooks[0]["status"] == "failed"
 
 
-@pytest.mark.parametrize("how", ["exit code", "signal", "too much"])
+@pytest.mark.parametrize("how", FAILS)
 def test_shelleys_hooks_block_but_for_the_end_of_a_turn(house: House, tmp_path: Path, how: str) -> None:
     for name in ("chat-message", "end-of-turn"):
-        write(tmp_path / "hooks" / name, f"#!/bin/sh\n{BROKEN[how]}\n").chmod(0o755)
-    approve(house, "shelley", tmp_path / "hooks")
+        write(tmp_path / "hooks" / name, f"#!/bin/sh\n{BROKEN[how]}\n", executable=True)
+    declare(house, {"shelley": str(tmp_path / "hooks")})
     message = {"message": "hello", "readonly": {"conversation_id": "c"}}
 
     assert house.relay("shelley", "chat-message", message).code == 1
@@ -98,22 +91,11 @@ def test_shelleys_hooks_block_but_for_the_end_of_a_turn(house: House, tmp_path: 
     assert house.last.verdict.word == "abstain"
 
 
+STARCHILD = {"event": "pre_tool_call", "session_id": "s", "cwd": "/", "tool_name": "bash", "tool_input": {}}
 SHELL_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "claude-code": ("PreToolUse", PRE_TOOL_USE),
-    "starchild": (
-        "pre_tool_call",
-        {
-            "event": "pre_tool_call",
-            "session_id": "s",
-            "cwd": "/",
-            "tool_name": "bash",
-            "tool_input": {"command": "ls"},
-        },
-    ),
-    "x-code": (
-        "PreToolUse",
-        {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {"command": "ls"}}},
-    ),
+    "starchild": ("pre_tool_call", STARCHILD),
+    "x-code": ("PreToolUse", X_CODE),
 }
 CANNOT_ASK = tuple(agent for agent, (name, _) in SHELL_CALLS.items() if Capability.ASK not in spec(agent, name).can)
 
@@ -188,23 +170,21 @@ def test_a_hook_for_which_there_is_no_thread_left_asks_and_a_rule_still_denies(h
     request = house.relay_request("claude-code", PRE_TOOL_USE, event="PreToolUse")
     read = house.relay_request("claude-code", PRE_TOOL_USE | {"tool_name": "Read"}, event="PreToolUse")
 
-    asked, unguarded = house.engine.answer_busy(request), house.engine.answer_busy(read)
+    asked, cause = house.engine.answer_busy(request), house.last.hooks[0]["cause"]
+    unguarded = house.engine.answer_busy(read)
     house.hook("rule", on="tool_before", type="rule", decision="deny")
 
     assert json.loads(asked.stdout)["hookSpecificOutput"]["permissionDecision"] == "ask"
+    assert cause == "busy"
     assert unguarded.stdout == b"", "no guard matches it"
     denied = house.engine.answer_busy(request).stdout
     assert json.loads(denied)["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
 def test_a_failure_that_blocks_a_claude_hook_on_a_foreign_agent_blocks_there(house: House, tmp_path: Path) -> None:
-    handler = {"type": "command", "command": "exit 3", "onFailure": "block"}
-    groups = {"PreToolUse": [{"hooks": [handler]}]}
-    approve(house, "claude-code", write(tmp_path / "settings.json", {"hooks": groups}))
-    payload = {"event": "pre_tool_call", "session_id": "s", "cwd": "/", "tool_name": "bash", "tool_input": {}}
+    declare(house, {"claude-code": str(claude(tmp_path, {"command": "exit 3", "onFailure": "block"}))})
 
-    assert json.loads(house.relay("starchild", "pre_tool_call", payload).stdout)["decision"] == "block"
-    assert house.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
+    assert json.loads(house.relay("starchild", "pre_tool_call", STARCHILD).stdout)["decision"] == "block"
 
 
 def test_what_could_not_be_started_is_named_as_the_user_knows_it(house: House) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine.declared import REFUSE, STOP, X_CODE, approve_all, claude, declare, plugin, write
 from house import PRE_TOOL_USE, House
 from user_controls import Announced
 
@@ -19,91 +20,61 @@ from tray.model.hook import ApprovalState
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 
-X_CODE = {
-    "event": "PreToolUse",
-    "session": {"cwd": "/", "modelId": "m"},
-    "plugin": {"id": "hooktray@local", "dir": "/"},
-    "tool": {"name": "shell", "args": {"command": "rm -rf /"}, "callId": "c1"},
-}
-REFUSE = "#!/bin/sh\ncat >/dev/null\necho not here >&2\nexit 2\n"
+CALL = X_CODE | {"tool": {"name": "shell", "args": {"command": "rm -rf /"}, "callId": "c1"}}
 
 
-def write(path: Path, content: str | Mapping[str, Any], *, executable: bool = False) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
-    path.chmod(0o755 if executable else 0o644)
+def guarded(house: House, folder: Path, line: str = "./guard.sh", *, approve: bool = True, **keys: Any) -> Path:
+    """Settings of Claude Code that ask a refusing `guard.sh` beside them about Bash, by this line."""
+    write(folder / "guard.sh", REFUSE, executable=True)
+    path = claude(folder, {"command": line}, matcher="Bash")
+    declare(house, {"claude-code": str(path), **keys}, approve=approve)
     return path
 
 
-def declare(house: House, *sources: Mapping[str, Any], approve: bool = True) -> None:
-    house.configure({"sources": list(sources)})
-    for one in house.catalog.states:
-        if approve and one.waiting:
-            assert one.digest, one.health
-            house.consent.approve(one.key, one.digest, "test")
-
-
-def claude(folder: Path, command: str, matcher: str = "Bash", event: str = "PreToolUse", **handler: Any) -> Path:
-    hook = {"type": "command", "command": command, **handler}
-    return write(folder / "settings.json", {"hooks": {event: [{"matcher": matcher, "hooks": [hook]}]}})
-
-
-def plugin(folder: Path, *hooks: Mapping[str, Any], event: str = "PreToolUse") -> Path:
-    return write(folder / "hooks" / "hooks.json", {event: list(hooks)}).parent.parent
-
-
-def told(house: House, payload: Mapping[str, Any] = X_CODE) -> dict[str, Any]:
+def told(house: House, payload: Mapping[str, Any] = CALL) -> dict[str, Any]:
     stdout = house.relay("x-code", "PreToolUse", payload).stdout
     return dict(json.loads(stdout)) if stdout else {}
 
 
 def test_a_claude_guard_blocks_in_claude_code_and_in_x_code(house: House, tmp_path: Path) -> None:
-    write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
-    declare(house, {"claude-code": str(claude(tmp_path / "c", "./guard.sh"))})
+    guarded(house, tmp_path)
 
     assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "guard (Hooktray): not here"
     assert told(house) == {"decision": "deny", "reason": "guard (Hooktray): not here"}
 
 
 def test_a_source_may_be_kept_to_some_agents(house: House, tmp_path: Path) -> None:
-    write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
-    declare(house, {"claude-code": str(claude(tmp_path / "c", "./guard.sh")), "agent": "claude-code"})
+    guarded(house, tmp_path, agent="claude-code")
 
     assert house.tool() != {}
     assert told(house) == {}
 
 
-def test_an_edit_of_what_a_shell_line_names_runs_only_after_approval(house: House, tmp_path: Path) -> None:
-    guard = write(tmp_path / "c" / "my guard.sh", REFUSE, executable=True)
-    declare(house, {"claude-code": str(claude(tmp_path / "c", "cat | './my guard.sh' && true"))})
+@pytest.mark.parametrize("line", ["cat | './my guard.sh' && true", "cat <<E\nx\nE\n'./my guard.sh'"])
+def test_an_edit_of_what_a_shell_line_names_runs_only_after_approval(house: House, tmp_path: Path, line: str) -> None:
+    guard = write(tmp_path / "my guard.sh", REFUSE, executable=True)
+    declare(house, {"claude-code": str(claude(tmp_path, {"command": line}, matcher="Bash"))})
     write(guard, "#!/bin/sh\nexit 0\n", executable=True)
 
-    assert house.tool() != {}
+    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "my guard (Hooktray): not here"
     assert house.state("my guard").state is ApprovalState.CHANGED
 
 
-def test_what_a_line_runs_behind_a_text_is_the_approved_copy(house: House, tmp_path: Path) -> None:
-    guard = write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
-    declare(house, {"claude-code": str(claude(tmp_path / "c", "cat <<E\nx\nE\n./guard.sh"))})
-    write(guard, "#!/bin/sh\nexit 0\n", executable=True)
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("cat <<E\n$(./later.sh)\nE", "./later.sh"),
+        ('jq .x | ./guard.sh "$TOOL" >>log', 'Not covered by an approval:\n  "$TOOL"\n\n'),
+        ("jq .x | ./guard.sh", "echo not here"),
+        ("timeout 5 ./later.sh >>/tmp/log", "Not covered by an approval:\n  timeout\n  ./later.sh\n"),
+    ],
+)
+def test_the_review_shows_what_is_run_and_names_what_the_approval_does_not_hold(
+    house: House, tmp_path: Path, line: str, named: str
+) -> None:
+    guarded(house, tmp_path, line, approve=False)
 
-    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "guard (Hooktray): not here"
-
-
-def test_what_a_text_runs_is_named_in_the_review(house: House, tmp_path: Path) -> None:
-    declare(house, {"claude-code": str(claude(tmp_path / "c", "cat <<E\n$(./later.sh)\nE"))}, approve=False)
-
-    text = review(house.catalog.states[0], house.stores.copies, {})
-
-    assert "./later.sh" in text
-
-
-def test_an_unapproved_hook_of_a_source_never_runs(house: House, tmp_path: Path) -> None:
-    write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
-    declare(house, {"claude-code": str(claude(tmp_path / "c", "./guard.sh"))}, approve=False)
-
-    assert house.tool() == {}
-    assert house.state("guard").state is ApprovalState.PENDING
+    assert named in review(house.catalog.states[0], house.stores.copies, {})
 
 
 MISSING = 'python3 "$GUARDS/guard.py"'
@@ -129,7 +100,7 @@ def test_a_script_that_is_not_there_when_python_looks_for_it_is_no_refusal(
     script = tmp_path / "check.sh"
     script.write_text(f"#!/bin/sh\n{MISSING}\n")
     script.chmod(0o755)
-    declare(house, {"claude-code": str(claude(tmp_path / "c", line.replace("./", f"{tmp_path}/")))})
+    declare(house, {"claude-code": str(claude(tmp_path / "c", {"command": line.replace("./", f"{tmp_path}/")}))})
 
     house.tool(environment={"GUARDS": str(tmp_path / "it's gone"), "PATH": os.environ["PATH"]})
 
@@ -143,8 +114,7 @@ def test_a_script_that_is_not_there_when_python_looks_for_it_is_no_refusal(
 def test_a_projects_guard_is_found_in_it_and_asked_in_it(house: House, tmp_path: Path, line: str) -> None:
     project = tmp_path / "api"
     write(project / ".claude" / "hooks" / "guard.sh", REFUSE, executable=True)
-    path = claude(project / ".claude", line)
-    declare(house, {"claude-code": str(path)})
+    declare(house, {"claude-code": str(claude(project / ".claude", {"command": line}))})
 
     here = house.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "cwd": str(project)})
 
@@ -166,37 +136,18 @@ def test_a_projects_guard_is_found_in_it_and_asked_in_it(house: House, tmp_path:
     ],
 )
 def test_what_an_agents_folder_could_supply_later_cannot_be_approved(house: House, tmp_path: Path, line: str) -> None:
-    declare(house, {"claude-code": str(claude(tmp_path / "c", line))}, approve=False)
+    declare(house, {"claude-code": str(claude(tmp_path / "c", {"command": line}))}, approve=False)
 
     (state,) = house.catalog.states
     assert (state.digest, state.state) == ("", ApprovalState.PENDING)
     assert state.health
 
 
-def test_the_review_names_what_the_approval_does_not_hold(house: House, tmp_path: Path) -> None:
-    write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
-    declare(house, {"claude-code": str(claude(tmp_path / "c", 'jq .x | ./guard.sh "$TOOL" >>log'))}, approve=False)
-
-    text = review(house.catalog.states[0], house.stores.copies, {})
-
-    assert 'Not covered by an approval:\n  "$TOOL"\n\n' in text
-    assert "echo not here" in text
-
-
-def test_a_script_that_hides_behind_another_program_is_named_in_the_review(house: House, tmp_path: Path) -> None:
-    declare(house, {"claude-code": str(claude(tmp_path / "c", "timeout 5 ./later.sh >>/tmp/log"))}, approve=False)
-
-    text = review(house.catalog.states[0], house.stores.copies, {})
-
-    assert "Not covered by an approval:\n  timeout\n  ./later.sh\n" in text
-
-
 def test_the_exec_form_takes_each_argument_as_it_stands(house: House, tmp_path: Path) -> None:
     script = '#!/bin/sh\ncat >/dev/null\necho "$1|$2" >&2\nexit 2\n'
     write(tmp_path / "c" / "say.sh", script, executable=True)
-    declare(
-        house, {"claude-code": str(claude(tmp_path / "c", "./say.sh", args=["$HOME; x", "${CLAUDE_PROJECT_DIR}"]))}
-    )
+    handler = {"command": "./say.sh", "args": ["$HOME; x", "${CLAUDE_PROJECT_DIR}"]}
+    declare(house, {"claude-code": str(claude(tmp_path / "c", handler))})
 
     said = house.tool()["hookSpecificOutput"]["permissionDecisionReason"]
 
@@ -230,10 +181,9 @@ def test_a_lint_hook_in_node_runs_for_claude_code_too(house: House, tmp_path: Pa
 
     payload = {**PRE_TOOL_USE, "tool_name": "Write", "tool_input": {"file_path": "/a.lock", "content": ""}}
 
-    assert (
-        b'"permissionDecisionReason":"lint (Hooktray): writeFile"'
-        in house.relay("claude-code", "PreToolUse", payload).stdout
-    )
+    said = house.relay("claude-code", "PreToolUse", payload).stdout
+
+    assert b'"permissionDecisionReason":"lint (Hooktray): writeFile"' in said
     assert house.tool() == {}  # its matcher is about another tool
 
 
@@ -251,7 +201,7 @@ def test_the_hooks_of_a_plugin_run_one_after_another_and_a_refusal_ends_it(house
     assert told(house)["decision"] == "deny"
     event, first, again, second = log.read_text().splitlines()
     assert (first, second) == ("first", "second")
-    original = X_CODE | {"plugin": {"id": "p@local", "dir": str(root)}}  # whose hook it is, not who brought the event
+    original = CALL | {"plugin": {"id": "p@local", "dir": str(root)}}  # whose hook it is, not who brought the event
     assert json.loads(event) == json.loads(again) == original
     outcomes = house.decisions[-1][1].outcomes
     assert [one.status for one in outcomes] == [Status.OK, Status.OK, Status.SKIPPED]
@@ -265,13 +215,6 @@ def test_a_plugins_own_storage_is_the_real_one_and_is_made_on_first_use(house: H
     told(house)
 
     assert (Path.home() / ".x-code" / "plugins" / "data" / "p@local" / "kept").read_text() == "x\n"
-
-
-def test_a_failing_plugin_hook_blocks_where_its_policy_says_so(house: House, tmp_path: Path) -> None:
-    root = plugin(tmp_path / "p", {"command": "exit 3", "failurePolicy": "block"})
-    declare(house, {"x-code": str(root)})
-
-    assert told(house)["decision"] == "deny"
 
 
 def test_a_starchild_hook_with_a_matcher_is_asked_by_every_agent(house: House, tmp_path: Path) -> None:
@@ -295,7 +238,7 @@ def test_a_shelley_hook_is_for_shelley_unless_its_source_names_agents(
     declare(house, {"shelley": str(tmp_path / "s"), **keys})
 
     house.relay("shelley", "end-of-turn", {"type": "end_of_turn", "conversation_id": "c", "final_response": "Done."})
-    house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
+    house.relay("claude-code", "Stop", STOP)
 
     assert (tmp_path / "heard").read_text().count('"end_of_turn"') == count
 
@@ -320,8 +263,7 @@ def test_shelleys_own_hook_starts_where_its_server_stands_and_all_others_in_the_
     house.script("other.sh", "pwd -P > other; exit 1")
     other = {"event": "slash_command", "command": "./other.sh"}
     house.configure({"hooks": [other], "sources": [{"shelley": str(tmp_path / "hooks")}]})
-    for one in house.catalog.states:
-        house.consent.approve(one.key, one.digest, "test")
+    approve_all(house)
 
     asked = {"command": "where", "raw_message": "/where", "conversation_id": "c", "cwd": str(project)}
     said = house.relay("shelley", "slash/where", asked)
@@ -333,8 +275,7 @@ def test_shelleys_own_hook_starts_where_its_server_stands_and_all_others_in_the_
 def test_a_switch_in_the_agents_own_file_ends_the_turns_of_approved_hooks_and_no_approval(
     house: House, tmp_path: Path
 ) -> None:
-    write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
-    path = claude(tmp_path / "c", "./guard.sh")
+    path = guarded(house, tmp_path, approve=False)
     document = json.loads(path.read_text())
     write(path, {**document, "disableAllHooks": True})
     declare(house, {"claude-code": str(path)})
@@ -349,11 +290,8 @@ def test_a_switch_in_the_agents_own_file_ends_the_turns_of_approved_hooks_and_no
     controls.follow_agents()
     controls.follow_agents()
 
-    assert (state.state, "disableAllHooks" in state.health, bool(state.approved)) == (
-        ApprovalState.INACTIVE,
-        True,
-        True,
-    )
+    assert (state.state, bool(state.approved)) == (ApprovalState.INACTIVE, True)
+    assert "disableAllHooks" in state.health
     assert house.tool() == {}
     (text,) = announced.texts
     assert text.startswith("1 approved hook does not run: `disableAllHooks: true` in")
@@ -365,9 +303,7 @@ def test_a_switch_in_the_agents_own_file_ends_the_turns_of_approved_hooks_and_no
 
 
 def test_an_edit_of_a_source_is_noticed(house: House, tmp_path: Path) -> None:
-    write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
-    path = claude(tmp_path / "c", "./guard.sh")
-    declare(house, {"claude-code": str(path)})
+    path = guarded(house, tmp_path)
 
     write(path, '{"hooks": {"PreToolUze": []}}')
 
@@ -378,8 +314,8 @@ def test_an_edit_of_a_source_is_noticed(house: House, tmp_path: Path) -> None:
 
 
 def test_a_claude_matcher_of_another_event_looks_at_what_the_hook_is_told(house: House, tmp_path: Path) -> None:
-    path = claude(tmp_path / "c", f"cat >>{tmp_path}/heard", "startup", "SessionStart")
-    declare(house, {"claude-code": str(path)})
+    handler = {"command": f"cat >>{tmp_path}/heard"}
+    declare(house, {"claude-code": str(claude(tmp_path, handler, event="SessionStart", matcher="startup"))})
 
     for source in ("startup", "resume"):
         body = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/", "source": source}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from agents.recordings import built
+from engine.declared import COMMAND, built_hook
 
 from tray.engine.gates import MAX_DEPTH, gate
 from tray.model.decision import Gate, Verdict
 from tray.model.event import EventKind
-from tray.model.hook import Action, Command, Hook, Match, Rule, Source
+from tray.model.hook import Action, Rule
 
-COMMAND = Command(line="./guard.sh", folder="/c")
 RULE = Rule(verdict=Verdict.DENY, reason="no")
 
 
@@ -26,13 +26,6 @@ RULE = Rule(verdict=Verdict.DENY, reason="no")
 def test_a_hook_runs_three_levels_below_other_hooks_and_no_deeper_and_a_rule_always_counts(
     action: Action, depth: int, expected: Gate | None
 ) -> None:
-    hook = Hook(
-        name="guard",
-        source=Source(kind="hooktray", path="/c/hooktray.yaml"),
-        match=Match(event="tool_before"),
-        action=action,
-        dialect="starchild",
-    )
     event = built(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, depth=depth)
 
-    assert gate(hook, event, switch_gate=None) is expected
+    assert gate(built_hook(action), event, switch_gate=None) is expected

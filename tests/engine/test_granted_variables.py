@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from engine.declared import built_hook, claude, declare
 from house import House
 from user_controls import Announced
 
@@ -13,7 +13,7 @@ from tray.approvals.review import review
 from tray.approvals.variables import asked_for
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
-from tray.model.hook import ApprovalState, Command, Hook, Match, Source
+from tray.model.hook import ApprovalState
 from tray.notify.policy import find_problem
 
 SECRET = {"MY_TOKEN": "s3cret", "OTHER_TOKEN": "other", "LD_PRELOAD": "/x.so"}
@@ -40,13 +40,9 @@ def test_a_variable_that_a_person_let_through_reaches_that_hook_and_no_other(hou
 
 
 def test_a_hook_of_a_source_is_given_one_and_a_header_is_filled(house: House) -> None:
-    script = house.script("told.sh", TELLS)
-    settings = house.root / "settings.json"
-    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": str(script)}]}]}
-    settings.write_text(json.dumps({"hooks": hooks}))
-    house.configure({"sources": [{"claude-code": str(settings)}]})
+    path = claude(house.root, {"command": str(house.script("told.sh", TELLS))})
+    declare(house, {"claude-code": str(path)})
     state = house.state("told")
-    house.consent.approve(state.key, state.digest, "test")
 
     house.consent.grant(state.key, ["MY_TOKEN"], "test")
 
@@ -132,17 +128,12 @@ def test_review_names_what_it_asks_for_with_the_command_and_what_it_gets(house: 
     ],
 )  # fmt: skip
 def test_the_variables_that_a_script_asks_for_are_found(text: bytes, names: tuple[str, ...]) -> None:
-    hook = Hook(
-        name="x", source=Source(kind="hooktray", path="/h.yaml"), match=Match(event="turn_end"),
-        action=Command(line="./x", folder="/"), dialect="claude-code",
-    )  # fmt: skip
-
-    assert asked_for(hook, [text], {}) == names
+    assert asked_for(built_hook(), [text], {}) == names
 
 
 def test_a_hook_that_failed_for_want_of_a_variable_names_the_command(house: House, tmp_path: Path) -> None:
-    house.hook("my guard", on="tool_before", script='cat >/dev/null; echo "MY_TOKEN: not set" >&2; exit 1',
-               command=r"./my\ guard.sh")  # fmt: skip
+    script = 'cat >/dev/null; echo "MY_TOKEN: not set" >&2; exit 1'
+    house.hook("my guard", on="tool_before", script=script, command=r"./my\ guard.sh")
     house.tool("ls", environment=SECRET)
 
     (outcome,) = house.decisions[-1][1].outcomes

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from engine.declared import declare, write
 from house import House
 from msgspec.structs import replace
 
@@ -179,11 +179,8 @@ def test_a_hook_of_another_format_asks_about_the_tools_of_its_matcher_and_its_co
         {"matcher": "Write|Edit", "hooks": [command]},
         {"hooks": [command | {"if": "Bash(git *)"}]},
     ]
-    path = tmp_path / "settings.json"
-    path.write_text(json.dumps({"hooks": {"PreToolUse": groups, "PostToolUse": groups}}))
-    house.configure({"sources": [{"claude-code": str(path)}]})
-    for one in house.catalog.states:
-        house.consent.approve(one.key, one.digest, "test")
+    path = write(tmp_path / "settings.json", {"hooks": {"PreToolUse": groups, "PostToolUse": groups}})
+    declare(house, {"claude-code": str(path)})
 
     assert found(house) == [row("ask", "Bash", "Edit", "Write")]
 

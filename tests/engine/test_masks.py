@@ -12,7 +12,7 @@ from house import PRE_TOOL_USE, House
 
 from tray.engine import record
 from tray.engine.record import Masks
-from tray.text import Redacted, redact
+from tray.text import redact
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -26,18 +26,15 @@ def places(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("payload", "expected"),
     [
-        ({"a": {"b": [1, f"x {SECRET} y"]}}, ["payload.a.b[1]"]),
-        ({"a": SECRET, "b": SECRET}, ["payload.a", "payload.b"]),
-        ({"a": "clean"}, []),
-        (["x", {SECRET: 1}], ["payload[1] (a key)"]),
+        ('{"a": {"b": [1, "x %s y"]}}', ["payload.a.b[1]"]),
+        ('{"a": "%s", "b": "%s"}', ["payload.a", "payload.b"]),
+        ('{"a": "clean"}', []),
+        ('["x", {"%s": 1}]', ["payload[1] (a key)"]),
+        ("token %s", ["payload"]),
     ],
 )
-def test_json_says_which_of_its_places_was_masked(payload: object, expected: list[str]) -> None:
-    assert sorted(places(json.dumps(payload))) == expected
-
-
-def test_text_that_is_no_json_is_one_place(house: House) -> None:
-    assert places(f"token {SECRET}") == ["payload"]
+def test_it_says_which_of_the_places_was_masked(payload: str, expected: list[str]) -> None:
+    assert sorted(places(payload.replace("%s", SECRET))) == expected
 
 
 def test_a_row_lists_every_mask_with_its_kind_and_fingerprint_and_no_part_of_it(house: House) -> None:
@@ -136,43 +133,16 @@ def test_beside_a_hooks_name_a_secret_is_masked_all_the_same(house: House) -> No
 
 
 CUTS = (
-    "password",
-    "--token hunter2222x",
-    "pw: |",
-    "Bearer",
-    "-u",
-    "me:hunter2x",
-    "true",
-    "no-secrets: x",
-    "'",
-    "=",
-    SECRET,
+    *(SECRET, "password", "--token hunter2222x", "pw: |", "Bearer", "-u", "me:hunter2x", "true", "no-secrets: x"),
+    *("'", "="),
 )
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_texts_looked_at_together_hide_no_secret_of_any_of_them(seed: int) -> None:
-    chance = random.Random(seed)
-    for _ in range(200):
+def test_texts_looked_at_together_hide_no_secret_of_any_of_them() -> None:
+    chance = random.Random(1)
+    for _ in range(600):
         texts = [" ".join(chance.choices(CUTS, k=chance.randint(0, 2))) for _ in range(4)]
 
         together = Masks().redact_all({str(n): (text, 1000) for n, text in enumerate(texts)})
 
         assert list(together.values()) == [redact(text).text for text in texts]
-
-
-def test_of_an_event_without_secrets_its_texts_are_looked_at_once_and_its_payload_once(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked: list[int] = []
-
-    def counted(text: str, *rest: object) -> Redacted:
-        looked.append(len(text))
-        return redact(text, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(record, "redact", counted)
-    house.hook("guard", on="tool_before", script="cat >/dev/null; echo no >&2; exit 2")
-    house.tool()
-
-    assert house.last.verdict.word == "deny"
-    assert len(looked) == 2

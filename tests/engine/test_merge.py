@@ -2,25 +2,15 @@ from __future__ import annotations
 
 import pytest
 from agents.recordings import built
+from engine.declared import built_hook
 from msgspec.structs import replace
 
 from tray.engine.merge import failed, make_outcome, merge
 from tray.model.decision import HookOutput, Outcome, Rewrite, Status, Target, Verdict
 from tray.model.event import EventKind
-from tray.model.hook import Failure, Hook, Match, Rule, Source
+from tray.model.hook import Failure
 
 CALL = built(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE)
-
-
-def hook(name: str = "guard", failure: Failure = Failure.ALLOW) -> Hook:
-    return Hook(
-        name=name,
-        source=Source(kind="hooktray", path="/c/hooktray.yaml"),
-        match=Match(event="tool_before"),
-        action=Rule(verdict=Verdict.DENY),
-        failure=failure,
-        dialect="starchild",
-    )
 
 
 def outcome(name: str, **output: object) -> Outcome:
@@ -80,7 +70,7 @@ def test_a_stop_without_words_is_still_a_stop() -> None:
 
 
 def test_a_failed_hook_is_neither_an_allow_nor_a_deny() -> None:
-    outcome = make_outcome(CALL, hook(), HookOutput(problem="exited with 1"), timed_out=False, ms=1)
+    outcome = make_outcome(CALL, built_hook(), HookOutput(problem="exited with 1"), timed_out=False, ms=1)
 
     assert outcome.status is Status.FAILED
     assert outcome.output.verdict is Verdict.ABSTAIN
@@ -88,7 +78,7 @@ def test_a_failed_hook_is_neither_an_allow_nor_a_deny() -> None:
 
 
 def test_a_failed_hook_that_shall_block_denies_and_says_why() -> None:
-    outcome = failed(CALL, hook(failure=Failure.BLOCK), "timed out after 2 s", timed_out=True)
+    outcome = failed(CALL, built_hook(failure=Failure.BLOCK), "timed out after 2 s", timed_out=True)
 
     assert outcome.status is Status.TIMED_OUT
     assert outcome.output.verdict is Verdict.DENY
@@ -106,6 +96,6 @@ def test_a_failed_hook_that_shall_block_denies_and_says_why() -> None:
 def test_a_failure_without_a_policy_asks_only_where_a_call_waits(
     kind: EventKind, answered: bool, verdict: Verdict
 ) -> None:
-    outcome = failed(replace(CALL, kind=kind, answered=answered), hook(failure=Failure.DEFAULT), "exit 1")
+    outcome = failed(replace(CALL, kind=kind, answered=answered), built_hook(failure=Failure.DEFAULT), "exit 1")
 
     assert (outcome.output.verdict, outcome.let_through) == (verdict, False)

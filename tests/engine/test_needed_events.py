@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.declared import built_hook
 from msgspec.structs import replace
 
 from tray.agents.registry import AGENTS
 from tray.engine.needed_events import needed_events
 from tray.model.decision import Verdict
-from tray.model.hook import Hook, Match, Rule, Source
+from tray.model.hook import Hook, Match, Rule
 from tray.sessions.call_audit import AFTER_KINDS
 
 
 def hook(event: str, *agents: str, **more: Any) -> Hook:
-    return Hook(
-        name="h",
-        source=Source(kind="hooktray", path="/h.yaml"),
-        match=Match(event=event, agents=agents, **more),
-        action=Rule(verdict=Verdict.DENY),
-        dialect="claude-code",
-    )
+    return built_hook(Rule(verdict=Verdict.DENY), Match(event=event, agents=agents, **more))
 
 
 def test_without_hooks_only_notifications_sessions_and_self_protection_need_events() -> None:
@@ -40,11 +35,8 @@ def test_an_event_after_each_call_is_needed_without_any_hook_at_every_agent_that
 
 
 def test_a_hook_needs_its_event_at_every_agent_that_it_is_for() -> None:
-    everywhere, one, native = (
-        hook("compact_before"),
-        hook("compact_before", "x-code"),
-        hook("TaskCreated", "claude-code"),
-    )
+    everywhere, one = hook("compact_before"), hook("compact_before", "x-code")
+    native = hook("TaskCreated", "claude-code")
 
     assert "PreCompact" in needed_events([everywhere])["claude-code"] & needed_events([everywhere])["x-code"]
     assert "PreCompact" not in needed_events([one])["claude-code"]
@@ -53,11 +45,9 @@ def test_a_hook_needs_its_event_at_every_agent_that_it_is_for() -> None:
 
 
 def test_what_else_a_matcher_looks_at_takes_no_event_away() -> None:
-    narrow = hook(
-        "subagent_start", tool="Bash", pattern="rm", project="/p", condition="Bash(rm *)", subagent="reviewer"
-    )
+    keys = {"tool": "Bash", "pattern": "rm", "project": "/p", "condition": "Bash(rm *)", "subagent": "reviewer"}
 
-    assert "SubagentStart" in needed_events([replace(narrow)])["claude-code"]
+    assert "SubagentStart" in needed_events([hook("subagent_start", **keys)])["claude-code"]
 
 
 def test_a_hook_that_is_switched_off_needs_nothing() -> None:

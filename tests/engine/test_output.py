@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from agents.hook_outputs import EVENTS, inner, ran
+from engine.declared import built_hook
 from every import every
 from house import House
 from msgspec.structs import replace
@@ -15,7 +16,7 @@ from tray.engine.hook_output import IGNORED, parse_output
 from tray.execution import process
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Event
-from tray.model.hook import Command, Failure, Hook, Match, Source
+from tray.model.hook import Command, Failure, Hook, Match
 
 CHATTER = "Checking..."
 DENY, ASK, ABSTAIN = Verdict.DENY, Verdict.ASK, Verdict.ABSTAIN
@@ -77,14 +78,8 @@ OURS = ("claude-code", "copilot-cli", "shelley", "starchild", "x-code")
 
 
 def hook(dialect: str, failure: Failure = Failure.ALLOW, *, source: str = "hooktray") -> Hook:
-    return Hook(
-        name="guard",
-        source=Source(kind=source, path="/c"),
-        match=Match(event="tool_before", format="" if source == "hooktray" else source),
-        action=Command(line="./guard.sh", folder="/c"),
-        dialect=dialect,
-        failure=failure,
-    )
+    match = Match(event="tool_before", format="" if source == "hooktray" else source)
+    return built_hook(match=match, source=source, dialect=dialect, failure=failure)
 
 
 def event(dialect: str) -> Event:
@@ -245,6 +240,7 @@ def test_a_guard_that_only_prints_text_refuses_under_failure_block_and_the_reaso
 
     assert house.last.verdict.word == verdict
     assert house.last.hooks[0]["status"] == ("failed" if keys else "ok")
+    assert keys or "not JSON" in str(house.last.hooks[0]["cause"])
     if keys:
         assert 'it failed: it printed "Checking..." and no answer' in house.last.reason
         assert "print one JSON object, or nothing" in house.last.reason

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from house import House, skip_without_posix_shell
+from engine.declared import claude, declare
+from house import House
 
 from tray.model.decision import Verdict
 
@@ -16,15 +16,9 @@ READ = "import json, sys; path = json.load(sys.stdin)['tool_input']['file_path']
 REFUSE = f"{READ}; sys.exit('no secrets' if path == '.env' else 0)"
 
 
-def declare(house: House, code: str, agent: str = "claude-code") -> None:
-    skip_without_posix_shell()
-    script = Path(house.script("guard.sh", f'exec python3 -c "{code}"'))
-    handler = {"type": "command", "command": str(script)}
-    settings = house.root / "settings.json"
-    settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"matcher": "Edit|Write", "hooks": [handler]}]}}))
-    house.configure({"sources": [{agent: str(settings)}]})
-    (state,) = house.catalog.states
-    house.consent.approve(state.key, state.digest, "test")
+def guarded(house: House, code: str) -> None:
+    script = house.script("guard.sh", f'exec python3 -c "{code}"')
+    declare(house, {"claude-code": str(claude(house.root, {"command": str(script)}, matcher="Edit|Write"))})
 
 
 def patched(house: House, text: str = PATCH) -> dict[str, Any]:
@@ -35,7 +29,7 @@ def patched(house: House, text: str = PATCH) -> dict[str, Any]:
 
 
 def test_a_file_behind_the_first_is_refused_as_the_first_would_be(house: House) -> None:
-    declare(house, f"{READ}; sys.stderr.write('no secrets'); sys.exit(2 if path == '.env' else 0)")
+    guarded(house, f"{READ}; sys.stderr.write('no secrets'); sys.exit(2 if path == '.env' else 0)")
 
     answer = patched(house)
 
@@ -45,7 +39,7 @@ def test_a_file_behind_the_first_is_refused_as_the_first_would_be(house: House) 
 
 
 def test_a_guard_that_fails_for_a_later_file_has_failed(house: House) -> None:
-    declare(house, REFUSE)
+    guarded(house, REFUSE)
 
     assert patched(house) == {}
     assert "exit 1" in str(house.last.hooks[0]["cause"])
@@ -53,14 +47,14 @@ def test_a_guard_that_fails_for_a_later_file_has_failed(house: House) -> None:
 
 def test_what_each_file_adds_to_the_context_is_joined(house: House) -> None:
     said = "{'hookSpecificOutput': {'hookEventName': 'PreToolUse', 'additionalContext': path}}"
-    declare(house, f"{READ}; print(json.dumps({said}))")
+    guarded(house, f"{READ}; print(json.dumps({said}))")
 
     assert patched(house)["hookSpecificOutput"]["additionalContext"] == "a.py\n\n.env"
 
 
 def test_an_allow_of_one_file_allows_no_other(house: House) -> None:
     said = "{'hookSpecificOutput': {'hookEventName': 'PreToolUse', 'permissionDecision': 'allow'}}"
-    declare(house, f"{READ}; print(json.dumps({said}) if path == 'a.py' else '')")
+    guarded(house, f"{READ}; print(json.dumps({said}) if path == 'a.py' else '')")
 
     patched(house)
 
@@ -70,7 +64,7 @@ def test_an_allow_of_one_file_allows_no_other(house: House) -> None:
 @pytest.mark.parametrize("path", ["a.py", ".env"])
 def test_a_rewrite_of_one_file_of_a_patch_is_a_refusal(house: House, path: str) -> None:
     said = "{'hookSpecificOutput': {'hookEventName': 'PreToolUse', 'updatedInput': {'file_path': 'b'}}}"
-    declare(house, f"{READ}; print(json.dumps({said}) if path == '{path}' else '')")
+    guarded(house, f"{READ}; print(json.dumps({said}) if path == '{path}' else '')")
 
     answer = patched(house)
 

@@ -12,7 +12,6 @@ import pytest
 import regex
 from agents.recordings import built
 from every import every
-from house import House
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +19,6 @@ from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS
 from tray.engine.plan import PATTERN_LIMIT, EventSearch
 from tray.engine.plan import matches as _matches
-from tray.engine.scopes import SkillScopes
 from tray.model.event import Event, EventKind, RelayRequest, Tool
 from tray.model.hook import Match, plain_texts
 
@@ -61,13 +59,6 @@ def tool_event(agent: str = "claude-code", tool: str = "Bash", **more: Any) -> E
 )
 def test_a_match_goes_by_agent_event_tool_and_text(match: Match, fits: bool) -> None:
     assert matches(match, tool_event()) is fits
-
-
-def test_a_tool_matches_under_every_agents_name_for_it() -> None:
-    event = tool_event(agent="x-code", tool="shell")
-
-    assert matches(Match(event="tool_before", tool="Bash"), event)
-    assert matches(Match(event="tool_before", tool="shell"), event)
 
 
 def test_a_hook_for_a_tool_is_not_asked_where_there_is_none() -> None:
@@ -214,11 +205,10 @@ def test_all_patterns_of_an_event_share_one_budget_of_time() -> None:
     event = tool_event(input={"command": "a" * 40 + "!"})
     search, started = EventSearch(event), time.process_time()
 
-    for number in range(200):
+    for number in range(60):
         assert _matches(Match(event="tool_before", pattern=f"(a|aa)+{number}$"), event, search)
 
-    # Each with the whole limit would take twice as long; together they take a tenth of it.
-    assert time.process_time() - started < 200 * PATTERN_LIMIT / 2
+    assert time.process_time() - started < 60 * PATTERN_LIMIT / 2  # each with the whole limit: twice as long
 
 
 @given(
@@ -266,14 +256,3 @@ def test_hooks_that_name_plain_words_are_read_without_the_library_of_patterns(tm
 
     assert read("plain", "rm -rf|mkfs\\.") == "2 False \n"
     assert read("pattern", "^rm") == "2 True \n"
-
-
-def test_a_matcher_that_fails_fits_the_event(house: House, caplog: pytest.LogCaptureFixture) -> None:
-    class Broken(SkillScopes):
-        def skills(self, event: Event) -> frozenset[str]:
-            raise RuntimeError("a fault of ours")
-
-    heard, skilled = tool_event(), Match(event=EventKind.TOOL_BEFORE, skill=("lint",))
-
-    assert _matches(skilled, heard, EventSearch(heard, Broken(house.stores.sessions)))
-    assert "a fault of ours" in caplog.text

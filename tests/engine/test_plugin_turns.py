@@ -6,49 +6,31 @@ import json
 import socket
 import sys
 import threading
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from desk import wait
+from engine.declared import X_CODE, declare, plugin
 from house import House
 
 from tray.engine.ports import Execution
-from tray.model.event import RelayRequest
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
-
-
-def write(root: Path, document: Mapping[str, Any]) -> None:
-    (root / "hooks").mkdir(parents=True)
-    (root / "hooks" / "hooks.json").write_text(json.dumps(document))
-
-
-def approve(house: House, root: Path) -> None:
-    house.configure({"sources": [{"x-code": str(root)}]})
-    for one in house.catalog.states:
-        assert one.digest, one.health
-        house.consent.approve(one.key, one.digest, "test")
 
 
 def hooks(house: House) -> list[tuple[str, str]]:
     return [(str(hook["status"]), str(hook["gate"])) for hook in house.last.hooks]
 
 
-def plugin(house: House, folder: Path) -> None:
+def two_hooks(house: House, folder: Path) -> None:
     """Two hooks, one after another; the first goes on when `go` is there."""
     first = f"cat >/dev/null; touch {folder}/began; while [ ! -e {folder}/go ]; do sleep 0.01; done"
     entries = [{"command": first, "timeout": 30000}, {"command": f"touch {folder}/ran"}]
-    write(folder / "p", {"PreToolUse": entries})
-    approve(house, folder / "p")
+    declare(house, {"x-code": str(plugin(folder / "p", *entries))})
 
 
 def begin(house: House, hangup: socket.socket | None = None) -> threading.Thread:
-    payload = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {}}}
-    begun = house.engine.begin(
-        RelayRequest(agent="x-code", event="PreToolUse", id="d" * 32, body=json.dumps(payload).encode())
-    )
+    begun = house.engine.begin(house.relay_request("x-code", X_CODE, event="PreToolUse"))
     assert isinstance(begun, Execution)
     thread = threading.Thread(target=begun.run, args=(hangup,))
     thread.start()
@@ -56,7 +38,7 @@ def begin(house: House, hangup: socket.socket | None = None) -> threading.Thread
 
 
 def test_a_switch_flipped_between_two_of_them_counts(house: House, tmp_path: Path) -> None:
-    plugin(house, tmp_path)
+    two_hooks(house, tmp_path)
     thread = begin(house)
     wait((tmp_path / "began").exists)
 
@@ -69,7 +51,7 @@ def test_a_switch_flipped_between_two_of_them_counts(house: House, tmp_path: Pat
 
 
 def test_an_abort_kills_what_runs_and_starts_nothing_more(house: House, tmp_path: Path) -> None:
-    plugin(house, tmp_path)
+    two_hooks(house, tmp_path)
     ours, agent = socket.socketpair()
     thread = begin(house, ours)
     wait((tmp_path / "began").exists)
@@ -83,19 +65,16 @@ def test_an_abort_kills_what_runs_and_starts_nothing_more(house: House, tmp_path
 
 
 def test_its_hooks_are_told_whose_they_are(house: House, tmp_path: Path) -> None:
-    root = tmp_path / "cache" / "market" / "lint" / "1.0.0"
-    document = {"PreToolUse": [{"command": f"cat >{tmp_path}/told"}]}
-    write(root, document)
-    approve(house, root)
+    root = plugin(tmp_path / "cache" / "market" / "lint" / "1.0.0", {"command": f"cat >{tmp_path}/told"})
+    declare(house, {"x-code": str(root)})
 
     house.tool()  # another agent's event is none of a plugin's, all the same
     assert json.loads((tmp_path / "told").read_text())["plugin"] == {"id": "lint@market", "dir": str(root)}
 
 
 def test_a_plugin_that_is_approved_as_a_whole_is_told_of_its_copy(house: House, tmp_path: Path) -> None:
-    document = {"PreToolUse": [{"command": f"cat >{tmp_path}/told; test -d ${{pluginDir}}"}]}
-    write(tmp_path / "p", document)
-    approve(house, tmp_path / "p")
+    entry = {"command": f"cat >{tmp_path}/told; test -d ${{pluginDir}}"}
+    declare(house, {"x-code": str(plugin(tmp_path / "p", entry))})
 
     house.tool()
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from agents.hook_outputs import EVENTS, ran
 from agents.recordings import request_for
+from engine.declared import built_hook
 from every import every
 from house import House
 
@@ -18,7 +19,7 @@ from tray.agents.registry import AGENTS
 from tray.engine.hook_output import parse_output
 from tray.model.decision import Decision, HookOutput, Verdict
 from tray.model.event import Capability, Event, EventKind
-from tray.model.hook import Command, Failure, Hook, Match, Source
+from tray.model.hook import Failure, Hook, Match
 
 BASH = EVENTS["bash"]
 REASON = "ask first"
@@ -100,14 +101,8 @@ NATIVE_SHAPES = ("bare", "pretty")
 
 
 def hook(dialect: str, failure: Failure = Failure.ALLOW, *, source: str = "hooktray") -> Hook:
-    return Hook(
-        name="guard",
-        source=Source(kind=source, path="/c"),
-        match=Match(event="tool_before", format="" if source == "hooktray" else source),
-        action=Command(line="./guard.sh", folder="/c"),
-        dialect=dialect,
-        failure=failure,
-    )
+    match = Match(event="tool_before", format="" if source == "hooktray" else source)
+    return built_hook(match=match, source=source, dialect=dialect, failure=failure)
 
 
 def printed(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from agents.recordings import recorded, request_for
+from engine.declared import approve_all, write
 from every import every
 from house import PRE_TOOL_USE, House
 
@@ -34,20 +35,12 @@ SKILL = PRE_TOOL_USE | {"tool_name": "Skill", "tool_input": {"skill": "deploy", 
 STOP = {"session_id": "s-1", "cwd": "/", "hook_event_name": "Stop", "stop_hook_active": False}
 
 
-def script(path: Path, text: str) -> None:
-    path.write_text(f"#!/bin/sh\ncat >/dev/null\n{text}\n")
-    path.chmod(0o755)
-
-
 def approved(house: House, path: Path, *rules: dict[str, Any], stop: str = "exit 0") -> None:
-    path.parent.mkdir(parents=True)
-    path.write_text(DEPLOY)
-    script(path.parent / "check.sh", "echo not now >&2; exit 2")
-    script(path.parent / "stop.sh", stop)
+    write(path, DEPLOY)
+    for name, text in (("check.sh", "echo not now >&2; exit 2"), ("stop.sh", stop)):
+        write(path.parent / name, f"#!/bin/sh\ncat >/dev/null\n{text}\n", executable=True)
     house.configure({"hooks": rules, "sources": [{"claude-code": str(path)}]})
-    for one in house.catalog.states:
-        assert one.waiting, one
-        house.consent.approve(one.key, one.digest, "test")
+    approve_all(house)
 
 
 def denied(answer: dict[str, Any]) -> bool:

@@ -5,6 +5,7 @@ The table is made from the agents' own. NATIVE has what a format's own agent ask
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import pytest
@@ -19,14 +20,20 @@ from tray.model.hook import Match
 CALL = {"file_path": "a.py"}
 
 
+@functools.cache
 def is_asked(format: str, agent: str, tool: str, matcher: str, condition: str = "") -> bool:
-    event = Event(
-        id="1", agent=agent, name=before(agent), kind=EventKind.TOOL_BEFORE, tool=Tool(name=tool, input=CALL)
-    )
     match = Match(event="tool_before", tool=matcher, format=format, native=before(format), condition=condition)
+    event = call(agent, tool)
     return matches(match, event, EventSearch(event))
 
 
+@functools.cache
+def call(agent: str, tool: str) -> Event:
+    kind = EventKind.TOOL_BEFORE
+    return Event(id="1", agent=agent, name=before(agent), kind=kind, tool=Tool(name=tool, input=CALL))
+
+
+@functools.cache
 def before(agent: str) -> str:
     """The agent's event before a tool whose matcher is about the tool's name."""
     events = AGENTS[agent].events if agent else {}
@@ -61,8 +68,9 @@ def test_a_hook_is_asked_about_each_agents_tool_as_its_own_agent_asks_it_about_i
     for agent in WITH_TOOLS:
         tools = [*own_tools(agent), *(title for title in CANONICAL_NAMES if agent == "claude-code")]
         for tool in tools if agent != format else ():
+            equal = set(equal_tools(format, agent, tool))
             for matcher in NAMES:
-                there = any(is_asked(format, format, own, matcher) for own in equal_tools(format, agent, tool))
+                there = any(is_asked(format, format, own, matcher) for own in equal)
                 if is_asked(format, agent, tool, matcher) is not there:
                     wrong.append((agent, tool, matcher, there))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import sys
 import threading
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from desk import wait
 from desktop.alert_bench import AlertBench
+from engine.declared import claude, declare, write
 from house import House
 from msgspec.structs import replace
 from user_controls import Unshown
@@ -136,19 +136,6 @@ def test_undo_of_a_failed_trial_counts_also_when_something_else_was_done_since(b
     assert bench.house.state("fine").state is ApprovalState.APPROVED
 
 
-@pytest.mark.parametrize(
-    "script",
-    ["exit 0", 'echo \'{"decision": "block", "reason": "no"}\'', 'echo \'{"permissionDecision": "ask"}\''],
-)
-def test_any_verdict_is_a_good_answer_to_the_test_event(bench: Bench, script: str) -> None:
-    bench.house.hook("guard", on="tool_before", script=f"cat >/dev/null; {script}", approved=False)
-
-    bench.approve("guard")
-
-    assert bench.failures == []
-    assert bench.house.state("guard").health == ""
-
-
 def test_the_run_is_marked_as_a_test_for_the_hook_and_in_the_journal(bench: Bench) -> None:
     script = 'cat >/dev/null; echo "$HOOKTRAY_TEST $PWD" >> "$HOOK_SOURCE_DIR/seen"; echo "{}"'
     bench.house.hook("guard", on="tool_before", script=script, approved=False)
@@ -228,46 +215,32 @@ def test_the_test_event_meets_the_matchers_of_the_hook(
     assert expected[1] in str(event.body)
 
 
-def test_a_condition_of_claudes_format_is_met_too(house: House, tmp_path: Path) -> None:
-    house.hook("guard", on="tool_before", script="exit 0")
-    (approved,) = house.stores.ledger.in_order()
-    match = Match(event="tool_before", format="claude-code", native="PreToolUse", condition="Bash(git push:*)")
-
-    event = sample_event(
-        replace(approved, hook=replace(approved.hook, match=match)), environment={}, cwd=str(tmp_path)
-    )
-
-    assert event is not None
-    assert event.tool is not None
-    assert event.tool.input["command"] == "git push"
-
-
 @pytest.mark.parametrize(
-    ("agent", "native", "matcher", "found"),
+    ("agent", "native", "keys", "found"),
     [
-        ("claude-code", "SessionStart", "compact|clear", "compact"),
-        ("claude-code", "PreCompact", "auto", "auto"),
-        ("claude-code", "Notification", "idle_prompt", "idle_prompt"),
-        ("claude-code", "SessionEnd", "logout", "logout"),
-        ("claude-code", "SubagentStop", "Explore", "Explore"),
-        ("claude-code", "PreToolUse", "Grep", "Grep"),
-        ("cursor", "subagentStart", "explore", "explore"),
-        ("gemini-cli", "SessionStart", "resume", "resume"),
+        ("claude-code", "PreToolUse", {"condition": "Bash(git push:*)"}, "git push"),
+        ("claude-code", "SessionStart", {"tool": "compact|clear"}, "compact"),
+        ("claude-code", "PreCompact", {"tool": "auto"}, "auto"),
+        ("claude-code", "Notification", {"tool": "idle_prompt"}, "idle_prompt"),
+        ("claude-code", "SessionEnd", {"tool": "logout"}, "logout"),
+        ("claude-code", "SubagentStop", {"tool": "Explore"}, "Explore"),
+        ("claude-code", "PreToolUse", {"tool": "Grep"}, "Grep"),
+        ("cursor", "subagentStart", {"tool": "explore"}, "explore"),
+        ("gemini-cli", "SessionStart", {"tool": "resume"}, "resume"),
     ],
 )
-def test_the_test_event_has_the_word_that_a_matcher_of_an_agents_own_file_lists(
-    house: House, tmp_path: Path, agent: str, native: str, matcher: str, found: str
+def test_the_test_event_has_what_a_matcher_of_an_agents_own_file_lists(
+    house: House, tmp_path: Path, agent: str, native: str, keys: dict[str, str], found: str
 ) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     (approved,) = house.stores.ledger.in_order()
-    match = Match(event=spec(agent, native).kind.value, format=agent, native=native, tool=matcher)
+    match = Match(event=spec(agent, native).kind.value, format=agent, native=native, **keys)
+    hook = replace(approved.hook, match=match)
 
-    event = sample_event(
-        replace(approved, hook=replace(approved.hook, match=match)), environment={}, cwd=str(tmp_path)
-    )
+    event = sample_event(replace(approved, hook=hook), environment={}, cwd=str(tmp_path))
 
     assert event is not None
-    assert found in event.payload.values()
+    assert found in (*event.payload.values(), *(event.tool.input.values() if event.tool else ()))
 
 
 def told(bench: Bench, name: str = "guard") -> str:
@@ -306,9 +279,7 @@ BROKEN_PROGRAMS = {  # each ends with 2, and so refuses every call
 @pytest.mark.parametrize("name", BROKEN_PROGRAMS)
 def test_exit_2_of_a_broken_program_refuses_and_is_shown_as_what_it_is(bench: Bench, name: str) -> None:
     script, error = BROKEN_PROGRAMS[name]
-    path = bench.house.paths.config.parent / "guard.sh"
-    path.write_text(script)
-    path.chmod(0o755)
+    write(bench.house.paths.config.parent / "guard.sh", script, executable=True)
     bench.house.hook("guard", on="tool_before", command="./guard.sh", approved=False)
 
     text = told(bench)
@@ -343,7 +314,7 @@ def test_the_test_run_shows_what_the_hook_did(bench: Bench, script: str, keys: d
     bench.house.hook("guard", on="tool_before", script=f"cat >/dev/null; {script}", approved=False, **keys)
 
     assert told(bench) == expected
-    assert bench.failures == []
+    assert (bench.failures, bench.house.state("guard").health) == ([], "")
 
 
 def test_the_test_run_names_the_format_in_which_a_hook_refuses(bench: Bench) -> None:
@@ -357,16 +328,11 @@ def test_the_test_run_names_the_format_in_which_a_hook_refuses(bench: Bench) -> 
 
 
 def test_the_test_run_shows_a_refusal_that_an_agents_own_file_drops(bench: Bench, tmp_path: Path) -> None:
-    script = tmp_path / "guard.sh"
-    script.write_text("""#!/bin/sh\ncat >/dev/null\necho '{"permission": "deny"}'\n""")
-    script.chmod(0o755)
-    settings = tmp_path / "settings.json"
-    handler = {"type": "command", "command": str(script)}
-    settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [handler]}]}}))
-    bench.house.configure({"sources": [{"claude-code": str(settings)}]})
-    (state,) = bench.house.catalog.states
+    script = """#!/bin/sh\ncat >/dev/null\necho '{"permission": "deny"}'\n"""
+    path = write(tmp_path / "guard.sh", script, executable=True)
+    declare(bench.house, {"claude-code": str(claude(tmp_path, {"command": str(path)}))}, approve=False)
 
-    bench.controls.approve(state.key, state.digest, "tray")
+    bench.approve("guard")
 
     (failure,) = bench.failures
     assert failure.cause.startswith("the call goes on, because claude-code does not read its answer: ")

@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from house import PRE_TOOL_USE, House, skip_without_posix_shell
+from engine.declared import DENY, STOP, declare, write
+from house import PRE_TOOL_USE, House
 
 from tray.engine.ports import Execution
 from tray.engine.sentence import sentence
 from tray.model.decision import Answer, Verdict
-from tray.model.event import RelayRequest
 from tray.notify.alert import AlertClass
 from tray.notify.policy import alerts
 from tray.store.copies import SPARE
 
-DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 COMMON = {"session_id": "s-1", "cwd": "/"}
 STARCHILD_STOP = {"event": "on_stop", "session_id": "s", "cwd": "/", "response": "r", "stop_hook_active": True}
 
@@ -30,28 +29,15 @@ def claude(house: House, event: str, **fields: Any) -> Answer:
     return house.relay("claude-code", event, {**COMMON, "hook_event_name": event, **fields})
 
 
-def declare(house: House, **sources: Any) -> None:
-    """Write these files, name them as sources, approve what they say."""
-    skip_without_posix_shell()
-    entries = []
-    for agent, (path, document) in sources.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(document))
-        entries.append({agent.replace("_", "-"): str(path)})
-    approve(house, entries)
+def settings(folder: Path, *groups: tuple[str, Mapping[str, Any]]) -> dict[str, str]:
+    """A source with these handlers before a tool, each behind its matcher."""
+    written = [{"matcher": matcher, "hooks": [{"type": "command", **handler}]} for matcher, handler in groups]
+    return {"claude-code": str(write(folder / "settings.json", {"hooks": {"PreToolUse": written}}))}
 
 
-def approve(house: House, entries: list[dict[str, str]]) -> None:
-    house.configure({"sources": entries})
-    for one in house.catalog.states:
-        if one.waiting:
-            assert one.digest, one.health
-            house.consent.approve(one.key, one.digest, "test")
-
-
-def settings(event: str, *groups: tuple[str, Mapping[str, Any]]) -> dict[str, Any]:
-    return {"hooks": {event: [{"matcher": matcher, "hooks": [{"type": "command", **handler}]}
-                              for matcher, handler in groups]}}  # fmt: skip
+def refusing(house: House, on: str = "turn_end") -> None:
+    """A hook that refuses each end."""
+    house.hook("more", on=on, type="rule", decision="deny", reason="go on")
 
 
 def hooks(house: House) -> list[tuple[str, str]]:
@@ -112,10 +98,7 @@ def test_two_events_at_once_start_it_once(house: House, tmp_path: Path) -> None:
     gate = threading.Barrier(4)
 
     def event(number: int) -> None:
-        body = json.dumps(PRE_TOOL_USE).encode()
-        begun = house.engine.begin(
-            RelayRequest(agent="claude-code", event="PreToolUse", id=f"{number:032x}", body=body)
-        )
+        begun = house.engine.begin(house.relay_request("claude-code", PRE_TOOL_USE, id=f"{number:032x}"))
         gate.wait(60)
         assert isinstance(begun, Execution)
         begun.run(None)
@@ -156,8 +139,7 @@ def test_a_session_that_ended_begins_anew(house: House, tmp_path: Path) -> None:
 
 def test_the_same_command_in_two_groups_runs_once(house: House, tmp_path: Path) -> None:
     command = {"command": f"echo x >>{tmp_path}/runs"}
-    declare(house, claude_code=(tmp_path / "c" / "settings.json",
-                                settings("PreToolUse", ("Bash", command), ("Bash|Write", command))))  # fmt: skip
+    declare(house, settings(tmp_path, ("Bash", command), ("Bash|Write", command)))
 
     house.tool()
 
@@ -168,9 +150,8 @@ def test_the_same_command_in_two_groups_runs_once(house: House, tmp_path: Path) 
 
 def test_of_two_alike_the_one_that_guards_is_asked(house: House, tmp_path: Path) -> None:
     command = f"echo x >>{tmp_path}/runs; exit 1"
-    declare(house, claude_code=(tmp_path / "c" / "settings.json", settings(
-        "PreToolUse", ("Bash", {"command": command, "async": True}), ("*", {"command": command, "onFailure": "block"})
-    )))  # fmt: skip
+    guarding = {"command": command, "onFailure": "block"}
+    declare(house, settings(tmp_path, ("Bash", {"command": command, "async": True}), ("*", guarding)))
 
     assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
     house.join()
@@ -178,9 +159,8 @@ def test_of_two_alike_the_one_that_guards_is_asked(house: House, tmp_path: Path)
 
 
 def test_handlers_that_differ_all_run(house: House, tmp_path: Path) -> None:
-    declare(house, claude_code=(tmp_path / "c" / "settings.json", settings(
-        "PreToolUse", ("Bash", {"command": f"echo a >>{tmp_path}/a"}), ("Bash", {"command": f"echo b >>{tmp_path}/b"})
-    )))  # fmt: skip
+    commands = [{"command": f"echo x >>{tmp_path}/{name}"} for name in ("a", "b")]
+    declare(house, settings(tmp_path, *(("Bash", command) for command in commands)))
 
     house.tool()
 
@@ -192,7 +172,7 @@ def test_handlers_that_differ_all_run(house: House, tmp_path: Path) -> None:
 
 
 def test_after_eight_refusals_in_a_row_the_agent_may_end(house: House) -> None:
-    house.hook("more", on="turn_end", script=DENY)
+    refusing(house)
 
     said = [b'"block"' in claude(house, "Stop", stop_hook_active=number > 0).stdout for number in range(10)]
 
@@ -205,7 +185,7 @@ def test_after_eight_refusals_in_a_row_the_agent_may_end(house: House) -> None:
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionEnd"])
 def test_a_prompt_begins_the_count_anew(house: House, event: str) -> None:
-    house.hook("more", on="turn_end", script=DENY)
+    refusing(house)
 
     for _ in range(2):
         assert all(claude(house, "Stop").stdout for _ in range(8))
@@ -215,7 +195,7 @@ def test_a_prompt_begins_the_count_anew(house: House, event: str) -> None:
 
 
 def test_a_session_that_starts_again_after_its_compaction_goes_on_with_the_count(house: House) -> None:
-    house.hook("more", on="turn_end", script=DENY)
+    refusing(house)
 
     assert all(claude(house, "Stop").stdout for _ in range(8))
     claude(house, "SessionStart", source="compact")
@@ -227,7 +207,7 @@ def test_a_session_that_starts_again_after_its_compaction_goes_on_with_the_count
 
 
 def test_a_refusals_reason_that_an_agent_reports_as_a_prompt_begins_no_turn(house: House) -> None:
-    house.hook("never", on="turn_end", type="rule", decision="deny", reason="go on")
+    refusing(house)
     common = COMMON | {"timestamp": "2026-01-01T00:00:00Z"}
     said: list[str] = []
     for _ in range(9):
@@ -237,11 +217,11 @@ def test_a_refusals_reason_that_an_agent_reports_as_a_prompt_begins_no_turn(hous
         prompt = {"hook_event_name": "UserPromptSubmit", "prompt": said[-1] or "thanks"}
         house.relay("copilot-cli", "UserPromptSubmit", common | prompt)
 
-    assert said == [*["never (Hooktray): go on"] * 8, ""]
+    assert said == [*["more (Hooktray): go on"] * 8, ""]
 
 
 def test_each_subagent_has_its_own_count(house: House) -> None:
-    house.hook("more", on="subagent_end", script=DENY)
+    refusing(house, on="subagent_end")
 
     said = [bool(claude(house, "SubagentStop", agent_id=f"a{number % 2}").stdout) for number in range(16)]
 
@@ -249,23 +229,18 @@ def test_each_subagent_has_its_own_count(house: House) -> None:
     assert not claude(house, "SubagentStop", agent_id="a0").stdout
 
 
-def test_a_user_who_raised_claudes_own_cap_raised_ours(house: House) -> None:
-    house.hook("more", on="turn_end", type="rule", decision="deny")
+@pytest.mark.parametrize(
+    ("agent", "event", "payload"), [("claude-code", "Stop", STOP), ("starchild", "on_stop", STARCHILD_STOP)]
+)
+def test_a_user_who_raised_claudes_own_cap_raised_it_for_every_agent(
+    house: House, agent: str, event: str, payload: dict[str, Any]
+) -> None:
+    refusing(house)
     cap = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "10"}
-    body = {**COMMON, "hook_event_name": "Stop"}
 
-    said = [bool(house.relay("claude-code", "Stop", body, environment=cap).stdout) for _ in range(11)]
+    said = [bool(house.relay(agent, event, payload, environment=cap).stdout) for _ in range(11)]
 
     assert said == [True] * 10 + [False]
-
-
-def test_that_cap_counts_for_every_agent(house: House) -> None:
-    house.hook("more", on="turn_end", type="rule", decision="deny")
-    cap = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "10"}
-
-    said = [house.relay("starchild", "on_stop", STARCHILD_STOP, environment=cap).stdout for _ in range(11)]
-
-    assert [bool(one) for one in said] == [True] * 10 + [False]
 
 
 @pytest.mark.parametrize("script", [DENY, "exit 3"])
@@ -273,9 +248,9 @@ def test_a_claim_of_completion_is_refused_however_often_it_is_repeated(house: Ho
     house.hook("more", on="completion_claim", script=script, failure="block")
     payload = {"event": "on_completion_claim", "session_id": "s", "cwd": "/", "goal": "g", "summary": "s"}
 
-    said = [house.relay("starchild", "on_completion_claim", payload).stdout for _ in range(12)]
+    said = [house.relay("starchild", "on_completion_claim", payload).stdout for _ in range(9)]
 
-    assert [b'"block"' in one for one in said] == [True] * 12
+    assert [b'"block"' in one for one in said] == [True] * 9
 
 
 def test_a_failing_guard_is_capped_too_and_stays_a_failure(house: House) -> None:
@@ -291,9 +266,8 @@ def test_a_stop_hooks_reminder_makes_claude_go_on_without_an_error_and_not_for_e
     said = {"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "run the tests"}}
     script = f"cat >/dev/null; echo '{json.dumps(said)}'"
     house.hook("tests", on="turn_end", script=script, dialect="claude-code")
-    payload = {"hook_event_name": "Stop", "session_id": "s", "cwd": "/", "stop_hook_active": False}
 
-    answers = [house.relay("claude-code", "Stop", payload).stdout for _ in range(9)]
+    answers = [house.relay("claude-code", "Stop", STOP).stdout for _ in range(9)]
 
     assert [json.loads(answer) for answer in answers[:8]] == [said] * 8
     assert answers[8] == b""
@@ -303,9 +277,8 @@ def test_a_stop_hooks_reminder_makes_claude_go_on_without_an_error_and_not_for_e
 
 def test_context_that_another_formats_hook_gives_at_a_stop_makes_no_agent_go_on(house: House) -> None:
     house.hook("own", on="turn_end", script='cat >/dev/null; echo \'{"context": "by the way"}\'')
-    payload = {"hook_event_name": "Stop", "session_id": "s", "cwd": "/", "stop_hook_active": False}
 
-    assert house.relay("claude-code", "Stop", payload).stdout == b""
+    assert house.relay("claude-code", "Stop", STOP).stdout == b""
     assert any("context at a stop" in one for one in house.last.adjustments)
     assert sentence(house.last) == "End of turn · own had no objection"
 
