@@ -17,34 +17,23 @@ from typing import Any
 
 import psutil
 import pytest
+from desk import Overdue, wait
+from every import every
 
 if sys.platform == "win32":
     pytest.skip("processes of POSIX, and scripts of its shell", allow_module_level=True)
 
-from tray.execution import command, process, process_posix, process_windows, streams
+from tray.execution import process, process_posix, process_windows, streams
 from tray.execution.background import BackgroundProcesses
 from tray.execution.command import Job
 from tray.execution.process import STDERR_LIMIT, STDOUT_LIMIT, HookTurn
 from tray.model.decision import Result
 
 Run = Callable[..., tuple[Result, ...]]
-# How a process is run, and how its end is noticed.
-RUNNERS: Mapping[str, Run] = {
-    "pidfd": process_posix.run,
-    "threads": process_windows.run,
-    "waiter": process_posix.run,
-}
+# How a process is run; and, where its end is what counts, how that is noticed.
+RUNNERS: Mapping[str, Run] = {"pidfd": process_posix.run, "threads": process_windows.run}
+ENDS = pytest.mark.parametrize("bench", ["pidfd", "threads", "waiter"], indirect=True)
 PATIENCE = 60.0  # seconds that a condition may take on a busy machine
-
-
-def until(condition: Callable[[], bool]) -> bool:
-    """Whether the condition comes true before our patience ends."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        threading.Event().wait(0.005)
-    return True
 
 
 def growing(seconds: float, enough: Callable[[], bool]) -> Iterator[float]:
@@ -56,15 +45,23 @@ def growing(seconds: float, enough: Callable[[], bool]) -> Iterator[float]:
         seconds *= 4
 
 
+def comes(condition: Callable[[], bool]) -> bool:
+    """Whether it comes true; waits for it as long as a busy machine may take."""
+    try:
+        return wait(condition, PATIENCE)
+    except Overdue:
+        return False
+
+
 @contextmanager
 def once(condition: Callable[[], bool], act: Callable[[], None]) -> Iterator[None]:
     """Meanwhile, in a thread: wait for the condition, then act."""
 
-    def wait() -> None:
-        until(condition)
+    def wait_and_act() -> None:
+        comes(condition)
         act()
 
-    thread = threading.Thread(target=wait)
+    thread = threading.Thread(target=wait_and_act)
     thread.start()
     yield
     thread.join()
@@ -142,20 +139,18 @@ class Bench:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_stays_behind() -> Iterator[None]:
-    before, others = descriptors(), set(children())  # the desk may live on in this very process
+def _no_descriptor_stays_open() -> Iterator[None]:
+    before = descriptors()  # threads and children are looked for after every test
     yield
-    assert until(lambda: not set(children()) - others), children()
-    assert until(lambda: not busy()), busy()
-    assert until(lambda: descriptors() <= before), (before, descriptors())
+    assert comes(lambda: descriptors() <= before), (before, descriptors())
 
 
 @pytest.fixture(params=sorted(RUNNERS))
 def bench(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    if request.param == "waiter":
+    if request.param == "waiter":  # without a handle of the kernel
         monkeypatch.setattr(process_posix, "watch_exit", process_posix.ExitThread)
     background = BackgroundProcesses()
-    yield Bench(RUNNERS[request.param], tmp_path, background)
+    yield Bench(RUNNERS.get(request.param, process_posix.run), tmp_path, background)
     background.close()
 
 
@@ -166,43 +161,32 @@ def python(text: str) -> str:
 MEGABYTE = 1024 * 1024
 ENDINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "success": (":", {"code": 0}),
-    "exit 1": ("exit 1", {"code": 1}),
     "exit 2": ("echo no >&2; exit 2", {"code": 2, "stderr": b"no\n"}),
-    "exit 3": ("exit 3", {"code": 3}),
-    "exit 126": ("exit 126", {"code": 126}),
     "exit 127": ("exit 127", {"code": 127}),
     "exit 255": ("exit 255", {"code": 255}),
     "a child's signal is the shell's exit code": ("sh -c 'kill -9 $$'; exit $?", {"code": 137}),
-    "SIGHUP": ("kill -HUP $$", {"cause": "killed by signal 1 (SIGHUP)"}),
-    "SIGINT": ("kill -INT $$", {"cause": "killed by signal 2 (SIGINT)"}),
-    "SIGABRT": ("kill -ABRT $$", {"cause": "killed by signal 6 (SIGABRT)"}),
     "SIGKILL": ("kill -KILL $$", {"cause": "killed by signal 9 (SIGKILL)"}),
-    "SIGSEGV": ("kill -SEGV $$", {"cause": "killed by signal 11 (SIGSEGV)"}),
     "SIGPIPE": ("kill -PIPE $$", {"cause": "killed by signal 13 (SIGPIPE)"}),
     "SIGTERM": ("echo x; kill -TERM $$", {"cause": "killed by signal 15 (SIGTERM)", "stdout": b"x\n"}),
     "a signal without a name": ("kill -40 $$", {"cause": "killed by signal 40"}),
     "both outputs": ("echo o; echo e >&2", {"code": 0, "stdout": b"o\n", "stderr": b"e\n"}),
     "invalid UTF-8": (r"printf '\377\376\300'", {"code": 0, "stdout": b"\xff\xfe\xc0"}),
-    "NUL": (r"printf 'a\000b'", {"code": 0, "stdout": b"a\0b"}),
-    "no newline": ("printf x", {"code": 0, "stdout": b"x"}),
+    "NUL and no newline": (r"printf 'a\000b'", {"code": 0, "stdout": b"a\0b"}),
     "closes its stdout and goes on": ("exec >&-; sleep 0.05; exit 5", {"code": 5}),
-    "closes its stdin": ("exec <&-; exit 6", {"code": 6}),
     "closes everything": ("exec <&- >&- 2>&-; sleep 0.05; exit 7", {"code": 7}),
-    "a pipeline inside": ("yes | head -n 1", {"code": 0, "stdout": b"y\n"}),
-    "python exits": (python("raise SystemExit(9)"), {"code": 9}),
     "stdout of exactly the limit": (f"head -c {STDOUT_LIMIT} /dev/zero", {"code": 0, "stdout": bytes(STDOUT_LIMIT)}),
     "stdout in many pieces": ("for i in 1 2 3; do echo $i; sleep 0.01; done", {"code": 0, "stdout": b"1\n2\n3\n"}),
     "stdout one byte over": (f"head -c {STDOUT_LIMIT + 1} /dev/zero", {"cause": f"stdout over {STDOUT_LIMIT} bytes"}),
-    "a flood of 1 GB": (f"head -c {1024 * MEGABYTE} /dev/zero", {"cause": f"stdout over {STDOUT_LIMIT} bytes"}),
     "a flood without end": ("yes", {"cause": f"stdout over {STDOUT_LIMIT} bytes"}),
     "much stderr is cut, not refused": (
-        f"head -c {32 * MEGABYTE} /dev/zero >&2; exit 4",
+        f"head -c {4 * MEGABYTE} /dev/zero >&2; exit 4",
         {"code": 4, "stderr": bytes(STDERR_LIMIT)},
     ),
 }
 
 
-@pytest.mark.parametrize("name", ENDINGS)
+@ENDS
+@every("name", ENDINGS)
 def test_an_ending_is_told_as_it_was(bench: Bench, name: str) -> None:
     line, expected = ENDINGS[name]
 
@@ -215,22 +199,16 @@ def test_an_ending_is_told_as_it_was(bench: Bench, name: str) -> None:
         assert stream not in expected or getattr(result, stream) == expected[stream]
 
 
-@pytest.mark.parametrize("size", [0, 1, 65536, 65537, 10 * MEGABYTE])
+@every("size", [0, 1, 65537, 10 * MEGABYTE])
 def test_stdin_arrives_whole(bench: Bench, size: int) -> None:
     result = bench.one("wc -c; cat | wc -c", stdin=bytes(size))
 
     assert [int(word) for word in result.stdout.split()] == [size, 0]
 
 
-@pytest.mark.parametrize("line", ["exit 3", "head -c 5 >/dev/null; exit 3", "exec <&-; sleep 0.05; exit 3"])
+@every("line", ["exit 3", "head -c 5 >/dev/null; exit 3", "exec <&-; sleep 0.05; exit 3"])
 def test_a_hook_need_not_read_its_10_mb(bench: Bench, line: str) -> None:
     assert bench.one(line, stdin=bytes(10 * MEGABYTE)).code == 3
-
-
-def test_10_mb_go_in_while_output_comes_out(bench: Bench) -> None:
-    result = bench.one("tee /dev/stderr | head -c 1000", stdin=b"x" * 10 * MEGABYTE)
-
-    assert result.stdout == b"x" * 1000
 
 
 def test_a_flood_does_not_fill_our_memory(bench: Bench) -> None:
@@ -303,7 +281,7 @@ SURVIVORS = {
     "ends at SIGTERM and leaves children that do not": (
         "sh -c 'trap \"\" TERM; echo $$ >> pids; while :; do sleep 0.05; done' & sleep 60"
     ),
-    "has 200 children": "i=0; while [ $i -lt 200 ]; do sleep 60 & echo $! >> pids; i=$((i+1)); done; wait",
+    "has 50 children": "i=0; while [ $i -lt 50 ]; do sleep 60 & echo $! >> pids; i=$((i+1)); done; wait",
     "drips": "echo $$ >> pids; while :; do printf x; sleep 0.02; done",
     "does not read": "echo $$ >> pids; sleep 60",
 }
@@ -337,10 +315,11 @@ def test_after_a_time_out_nothing_is_left(bench: Bench, whose: str) -> None:
         results = bench.all(*survivors(bench, timeout=own).values(), within=agents)
 
         assert {(result.timed_out, result.code) for result in results} == {(True, None)}
-        assert until(lambda: not remaining(bench)), remaining(bench)
+        assert comes(lambda: not remaining(bench)), remaining(bench)
     assert written(bench)
 
 
+@ENDS
 def test_after_a_cancel_nothing_is_left(bench: Bench) -> None:
     ours, theirs = socket.socketpair()
 
@@ -348,7 +327,7 @@ def test_after_a_cancel_nothing_is_left(bench: Bench) -> None:
         results = bench.all(*survivors(bench).values(), hangup=ours)
 
     assert {(result.code, result.cause, result.timed_out) for result in results} == {(None, "cancelled", False)}
-    assert until(lambda: not remaining(bench)), remaining(bench)
+    assert comes(lambda: not remaining(bench)), remaining(bench)
 
 
 def test_a_byte_from_the_agents_side_cancels_too(bench: Bench) -> None:
@@ -360,6 +339,7 @@ def test_a_byte_from_the_agents_side_cancels_too(bench: Bench) -> None:
     assert result.cause == "cancelled"
 
 
+@ENDS
 def test_what_was_over_before_a_cancel_keeps_its_result(bench: Bench) -> None:
     ours, theirs = socket.socketpair()
     over = threading.Event()
@@ -451,9 +431,8 @@ def test_a_grandchild_that_floods_the_pipe_is_not_waited_for(bench: Bench, monke
 
 
 def test_a_background_child_lives_on_until_the_background_is_closed(bench: Bench) -> None:
-    pids = []
     bench.one("sleep 60 & echo $! > pids", background=60)
-    pids += bench.pids()
+    pids = bench.pids()
     listed = bench.background.alive()
     was_alive = alive(pids[0])
 
@@ -461,15 +440,15 @@ def test_a_background_child_lives_on_until_the_background_is_closed(bench: Bench
 
     assert was_alive
     assert len(listed) == 1
-    assert until(lambda: not alive(pids[0]))
+    assert comes(lambda: not alive(pids[0]))
 
 
 def test_a_background_child_is_ended_when_its_time_is_over(bench: Bench) -> None:
     child = "sh -c 'trap \"\" TERM; echo $$ > pids; while :; do sleep 0.05; done'"
     bench.one(f"{child} & until [ -s pids ]; do sleep 0.01; done", background=0.3)
 
-    assert until(lambda: not alive(bench.pids()[0]))
-    assert until(lambda: "hook-background" not in busy())
+    assert comes(lambda: not alive(bench.pids()[0]))
+    assert comes(lambda: "hook-background" not in busy())
 
 
 @pytest.mark.parametrize("way", ["&", "in another session"])
@@ -479,14 +458,14 @@ def test_without_background_time_a_clean_exit_leaves_nothing(bench: Bench, way: 
     result = bench.one(f"{start}sleep 60 & echo $! > pids; sleep 0.1", background=0)
 
     assert result.code == 0
-    assert until(lambda: not alive(bench.pids()[0]))
+    assert comes(lambda: not alive(bench.pids()[0]))
 
 
 def test_without_anybody_to_watch_over_them_children_do_not_live_on(bench: Bench) -> None:
     result = bench.run([bench.job("sleep 60 & echo $! > pids", background=60)], time.monotonic() + PATIENCE, None)[0]
 
     assert result.code == 0
-    assert until(lambda: not alive(bench.pids()[0]))
+    assert comes(lambda: not alive(bench.pids()[0]))
 
 
 def test_eight_hooks_run_at_the_same_time_and_answer_in_their_order(bench: Bench) -> None:
@@ -504,10 +483,6 @@ def test_one_hook_that_fails_takes_no_other_with_it(bench: Bench) -> None:
 
     assert [result.code for result in results] == [2, None, None, 0]
     assert [bool(result.cause) for result in results] == [False, True, True, False]
-
-
-def test_no_jobs_give_no_results(bench: Bench) -> None:
-    assert bench.all() == ()
 
 
 def test_the_caller_hears_of_each_process(bench: Bench) -> None:
@@ -541,15 +516,11 @@ def test_the_end_of_a_failed_start_needs_no_further_thread(bench: Bench, monkeyp
     assert not set(children()) - others
 
 
-def test_a_hundred_hooks_one_after_another_leave_nothing(bench: Bench) -> None:
-    assert all(bench.one("cat", stdin=b"x").stdout == b"x" for _ in range(100))
-
-
 def test_events_in_eight_threads_do_not_disturb_each_other(bench: Bench) -> None:
     answers: dict[int, list[bytes]] = {}
 
     def ask(number: int) -> None:
-        answers[number] = [bench.one("cat", stdin=b"%d-%d" % (number, turn)).stdout for turn in range(10)]
+        answers[number] = [bench.one("cat", stdin=b"%d-%d" % (number, turn)).stdout for turn in range(5)]
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
     for thread in threads:
@@ -557,11 +528,7 @@ def test_events_in_eight_threads_do_not_disturb_each_other(bench: Bench) -> None
     for thread in threads:
         thread.join()
 
-    assert answers == {number: [b"%d-%d" % (number, turn) for turn in range(10)] for number in range(8)}
-
-
-def test_this_platform_runs_its_own_way() -> None:
-    assert command.run is process_posix.run
+    assert answers == {number: [b"%d-%d" % (number, turn) for turn in range(5)] for number in range(8)}
 
 
 def test_the_kernels_handle_is_used_where_there_is_one() -> None:

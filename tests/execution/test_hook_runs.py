@@ -110,7 +110,7 @@ tree = PosixTree(first.pid, mark)
 first.wait()
 left()
 looks = []
-while len(looks) < 10000:
+while len(looks) < 3000:
     looks.append(tree.has_survivors())
     while os.waitpid(-1, os.WNOHANG)[0]:
         pass

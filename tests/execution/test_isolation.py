@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from house import PRE_TOOL_USE, House
+from execution.environments import DENY, Environment
+from house import House
 
 import tray
 from tray.desktop.autostart import command
 from tray.execution.isolation import is_isolated, one_shot_command, package_folders
 from tray.paths import locate
 
-CODE = "import json; from tray.{} import {} as made; print(json.dumps(made({})))"
-DENY = "cat >/dev/null; echo no >&2; exit 2"
 PINE = """
 from msgspec.structs import replace
 from tray.agents.registry import AGENTS
@@ -25,36 +23,16 @@ AGENT = replace(next(iter(AGENTS.values())), id="pine", name="Pine")
 """
 
 
-class Environment:
-    """A virtual environment with an editable Hooktray, and with code that runs at each start of its Python."""
-
-    def __init__(self, folder: Path) -> None:
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=120)
-        self.python = folder / "bin" / "python"
-        (self.site,) = folder.glob("lib/python*/site-packages")
-        (self.site / "editable.pth").write_text("\n".join(package_folders()))
-        self.ran = folder / "ran"
-        leave = f"open({str(self.ran)!r}, 'a').write"
-        (self.site / "evil.pth").write_text(f"import sys; {leave}('pth ')\n")
-        for name in ("sitecustomize", "usercustomize"):
-            (self.site / f"{name}.py").write_text(f"{leave}('{name} ')\n")
-
-    def ask(self, module: str, name: str, arguments: str = "") -> list[str]:
-        """What this environment's own Hooktray says."""
-        code = CODE.format(module, name, arguments)
-        done = subprocess.run([self.python, "-c", code], capture_output=True, check=True, timeout=60)
-        self.ran.unlink(missing_ok=True)
-        return list(json.loads(done.stdout))
-
-    def run(self, *argv: str) -> subprocess.CompletedProcess[bytes]:
-        environment = {**os.environ, "PYTHONPATH": str(self.site), "PYTHONSTARTUP": str(self.site / "evil.pth")}
-        body = json.dumps(PRE_TOOL_USE).encode()
-        return subprocess.run(argv, input=body, env=environment, capture_output=True, check=False, timeout=60)
+@pytest.fixture(scope="module")
+def shared_environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    return Environment(tmp_path_factory.mktemp("shared") / "environment")
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Environment:
-    return Environment(tmp_path / "environment")
+def environment(shared_environment: Environment) -> Environment:
+    """Only asked: nothing is added to it."""
+    shared_environment.ran.unlink(missing_ok=True)
+    return shared_environment
 
 
 def test_the_one_shot_engine_runs_no_code_of_its_environment_and_denies(
@@ -73,27 +51,23 @@ def test_the_one_shot_engine_runs_no_code_of_its_environment_and_denies(
     assert set(environment.ran.read_text().split()) == {"pth", "sitecustomize"}
 
 
-def test_the_start_at_login_runs_no_code_of_its_environment(environment: Environment, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_the_start_at_login_runs_no_code_of_its_environment_and_works_when_its_folders_are_gone(
+    environment: Environment, tmp_path: Path, is_gone: bool
+) -> None:
     home = repr(str(tmp_path / "h"))
-    words = environment.ask("desktop.autostart", "command", f"__import__('tray.paths').paths.locate({home})")
+    words = environment.ask("desktop.autostart", "command", f"__import__('tray.paths').paths.locate({home})")[:-1]
+    if is_gone:
+        words = [word.replace("isolated.py", "of-another-python.py") for word in words]
 
-    done = environment.run(*words[:-1], "--version")
+    done = environment.run(*words, "--version")
 
     assert done.stdout.decode().split()[-1] == tray.__version__
-    assert not environment.ran.exists()
+    assert is_gone or not environment.ran.exists()
 
 
-def test_the_start_at_login_still_works_when_its_folders_are_gone(environment: Environment, tmp_path: Path) -> None:
-    home = repr(str(tmp_path / "h"))
-    words = environment.ask("desktop.autostart", "command", f"__import__('tray.paths').paths.locate({home})")
-    gone = [word.replace("isolated.py", "of-another-python.py") for word in words[:-1]]
-
-    done = environment.run(*gone, "--version")
-
-    assert done.stdout.decode().split()[-1] == tray.__version__
-
-
-def test_an_agent_of_an_editable_package_is_found(environment: Environment, tmp_path: Path) -> None:
+def test_an_agent_of_an_editable_package_is_found(tmp_path: Path) -> None:
+    environment = Environment(tmp_path / "environment")
     checkout = tmp_path / "pine"
     checkout.mkdir()
     (checkout / "hooktray_pine.py").write_text(PINE)

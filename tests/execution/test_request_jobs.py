@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine.declared import STOP, X_CODE, approve_all, built_hook, claude
 from house import PRE_TOOL_USE, House
 from servers import Asked, Said, Trap, WebServer, completion
 
 from tray.engine import execute
 from tray.engine.ports import Execution, NoSettings
 from tray.execution.process import FREE_TURN
-from tray.model.event import Event, EventKind, RelayRequest
-from tray.model.hook import Hook, Match, Prompt, Source
+from tray.model.event import Event, EventKind
+from tray.model.hook import Prompt
 
 Serve = Callable[..., WebServer]
 BLOCK = b'{"decision": "block", "reason": "no"}'
@@ -51,14 +52,16 @@ def post(house: House, server: WebServer, name: str = "guard", **keys: Any) -> N
 def claudes(house: House, server: WebServer, event: str, **keys: Any) -> None:
     """The same question as a handler of Claude Code's settings."""
     handler = {"type": "prompt", "prompt": "Is this good? $ARGUMENTS", **keys}
-    settings = house.paths.config.parent / "settings.json"
-    settings.write_text(json.dumps({"hooks": {event: [{"hooks": [handler]}]}}))
+    path = claude(house.paths.config.parent, handler, event=event)
     llm = {"base_url": server.url + "/v1", "model": "small"}
-    house.configure({"sources": [{"claude-code": str(settings)}], "llm": llm})
-    for state in house.catalog.states:
-        house.consent.approve(state.key, state.digest, "test")
-    for setting in house.catalog.settings():
-        house.consent.confirm(setting.key, setting.digest, "test", accept=True)
+    house.configure({"sources": [{"claude-code": str(path)}], "llm": llm})
+    approve_all(house)
+    confirm_model(house)
+
+
+def confirm_model(house: House) -> None:
+    (setting,) = house.catalog.settings()
+    house.consent.confirm(setting.key, setting.digest, "test", accept=True)
 
 
 def question(
@@ -67,11 +70,9 @@ def question(
     keys = {"type": "prompt", "prompt": "Is this good? $ARGUMENTS", **keys}
     hook = {"name": "judge", "event": on, **keys}
     house.configure({"hooks": [hook], "llm": {"base_url": server.url + "/v1", "model": "small"}})
-    state = house.state("judge")
-    house.consent.approve(state.key, state.digest, "test")
-    for setting in house.catalog.settings():
-        if confirmed:
-            house.consent.confirm(setting.key, setting.digest, "test", accept=True)
+    approve_all(house)
+    if confirmed:
+        confirm_model(house)
 
 
 def denied(answer: dict[str, Any]) -> bool:
@@ -94,9 +95,7 @@ def test_hooks_that_cannot_be_run_have_failed_and_the_others_still_count(house: 
     house.hook("guard", on="tool_before", failure="block", **kind)
     house.hook("rule", on="tool_before", type="rule", decision="ask", reason="sure?")
 
-    begun = house.engine.begin(
-        RelayRequest(agent="claude-code", event="PreToolUse", id="1" * 32, body=json.dumps(PRE_TOOL_USE).encode())
-    )
+    begun = house.engine.begin(house.relay_request("claude-code", PRE_TOOL_USE))
     assert isinstance(begun, Execution)
     begun.run(Lost())
 
@@ -229,8 +228,7 @@ def test_the_relays_end_cancels_the_request(house: House, serve: Serve) -> None:
         return Said(b" " * 600, drip=0.1)
 
     post(house, serve(respond=respond), timeout=60)
-    body = json.dumps(PRE_TOOL_USE).encode()
-    begun = house.engine.begin(RelayRequest(agent="claude-code", event="PreToolUse", id="c" * 32, body=body))
+    begun = house.engine.begin(house.relay_request("claude-code", PRE_TOOL_USE))
 
     assert isinstance(begun, Execution)
     with ours:
@@ -295,8 +293,6 @@ def test_a_models_consent_is_no_opinion(house: House, serve: Serve, said: str) -
         completion('{"ok": true} and more'),
         completion('{"ok": false, "reason": 3}'),
         completion(""),
-        b"{}",
-        b"[]",
         b"no json",
         Said(completion('{"ok": true}'), status=500),
         Said(status=302, headers={"Location": "/v1/other"}),
@@ -315,7 +311,7 @@ def test_any_other_answer_is_a_failure(house: House, serve: Serve, said: bytes |
 def test_at_the_end_of_a_turn_continue_means_go_on(house: House, serve: Serve) -> None:
     question(house, serve(completion('{"decision": "continue", "reason": "tests"}')), on="turn_end")
 
-    answer = house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
+    answer = house.relay("claude-code", "Stop", STOP)
 
     assert json.loads(answer.stdout) == {"decision": "block", "reason": "judge (Hooktray): tests"}
 
@@ -323,7 +319,7 @@ def test_at_the_end_of_a_turn_continue_means_go_on(house: House, serve: Serve) -
 def test_at_the_end_of_a_turn_stop_means_done(house: House, serve: Serve) -> None:
     question(house, serve(completion('{"decision": "stop"}')), on="turn_end")
 
-    answer = house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
+    answer = house.relay("claude-code", "Stop", STOP)
 
     assert (answer.stdout, house.last.hooks[0]["status"]) == (b"", "ok")
 
@@ -381,13 +377,8 @@ def test_elsewhere_a_no_to_claudes_own_question_is_heard_as_it_is_and_ends_nothi
 
 def test_where_a_turn_cannot_be_ended_a_no_to_claudes_own_question_refuses(house: House, serve: Serve) -> None:
     claudes(house, serve(completion(NO)), "PreToolUse")
-    payload = {
-        "event": "PreToolUse",
-        "session": {"cwd": "/", "modelId": "m"},
-        "tool": {"name": "shell", "args": {"command": "ls"}, "callId": "c"},
-    }
 
-    assert json.loads(house.relay("x-code", "PreToolUse", payload).stdout) == {
+    assert json.loads(house.relay("x-code", "PreToolUse", X_CODE).stdout) == {
         "decision": "deny",
         "reason": "PreToolUse prompt (Hooktray): too bold",
     }
@@ -402,7 +393,7 @@ def test_an_end_is_let_be_when_what_claudes_own_question_asks_is_impossible(
 ) -> None:
     claudes(house, serve(completion(said)), "Stop")
 
-    stdout = house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s"}).stdout
+    stdout = house.relay("claude-code", "Stop", STOP).stdout
 
     assert stdout == (b'{"decision":"block","reason":"Stop prompt (Hooktray): too bold"}\n' if refused else b"")
 
@@ -496,10 +487,8 @@ def test_without_the_tray_all_kinds_still_run(house: House, serve: Serve) -> Non
         {"name": "judge", "event": "tool_before", "type": "prompt", "prompt": "Good?"},
     ]
     house.configure({"hooks": hooks, "llm": {"base_url": model.url, "model": "small", "api_key_env": "LLM_KEY"}})
-    for name in ("web", "judge"):
-        house.consent.approve(house.state(name).key, house.state(name).digest, "test")
-    (setting,) = house.catalog.settings()
-    house.consent.confirm(setting.key, setting.digest, "test", accept=True)
+    approve_all(house)
+    confirm_model(house)
 
     done = subprocess.run(
         [sys.executable, "-I", "-m", "tray", "once", "--home", str(house.paths.home), "claude-code", "PreToolUse"],
@@ -521,8 +510,7 @@ def test_a_key_that_is_not_there_is_a_failure_that_names_it(house: House, serve:
     text = json.loads(house.paths.config.read_text())
     text["llm"]["api_key_env"] = "LLM_KEY"
     house.configure(text)
-    (setting,) = house.catalog.settings()
-    house.consent.confirm(setting.key, setting.digest, "test", accept=True)
+    confirm_model(house)
 
     house.tool()
 
@@ -555,14 +543,7 @@ def test_a_transcript_that_is_none_is_said_to_be_none(house: House, serve: Serve
 @pytest.mark.parametrize("is_agent", [False, True])
 @pytest.mark.parametrize("timeout", [20, 120, 590])
 def test_a_question_to_a_model_has_all_of_the_hooks_time(house: House, is_agent: bool, timeout: float) -> None:
-    hook = Hook(
-        name="judge",
-        source=Source(kind="hooktray", path="/hooktray.yaml"),
-        match=Match(event="tool_before"),
-        action=Prompt(text="Good?", agent=is_agent),
-        dialect="starchild",
-        timeout=timeout,
-    )
+    hook = built_hook(Prompt(text="Good?", agent=is_agent), timeout=timeout)
     event = Event(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE)
 
     assert execute._request_job(event, hook, NoSettings(), FREE_TURN).timeout == timeout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import os
 import sys
 import threading
@@ -83,20 +84,20 @@ def spare(count: int) -> Iterator[None]:
             os.close(number)
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 7, SENTINEL_SIZE - 1, SENTINEL_SIZE, SENTINEL_SIZE + 1, len(SAID), 1 << 16])
-@pytest.mark.parametrize("length", [0, 1, SENTINEL_SIZE - 1, SENTINEL_SIZE, len(SAID)])
-def test_all_that_was_said_is_heard_and_no_more(monkeypatch: pytest.MonkeyPatch, chunk: int, length: int) -> None:
-    monkeypatch.setattr(streams, "CHUNK", chunk)
+def test_all_that_was_said_is_heard_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    around = (SENTINEL_SIZE - 1, SENTINEL_SIZE, SENTINEL_SIZE + 1)
     before = descriptors()
-    stream = PipeReader(1000)
-    with held(stream) as grandchild:
-        stream.start()
-        os.write(stream.end.fileno(), SAID[:length])
+    for chunk, length in itertools.product((1, 7, *around, 1 << 16), (0, 1, *around, len(SAID))):
+        monkeypatch.setattr(streams, "CHUNK", chunk)
+        stream = PipeReader(1000)
+        with held(stream) as grandchild:
+            stream.start()
+            os.write(stream.end.fileno(), SAID[:length])
 
-        assert (taken(stream), stream.complete) == (SAID[:length], True)
+            assert (taken(stream), stream.complete) == (SAID[:length], True), (chunk, length)
 
-        os.write(grandchild, b"it goes on")
-    stream.join(LONG)
+            os.write(grandchild, b"it goes on")
+        stream.join(LONG)
     assert descriptors() == before
 
 
