@@ -88,6 +88,23 @@ class Live:
         body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         return self.place.run(self.relay_argv(agent, event, is_hung=is_hung), input=body, timeout=60)
 
+    def start_relay(
+        self, agent: str, event: str, payload: Mapping[str, Any], *, argv: Sequence[str] = ()
+    ) -> subprocess.Popen[bytes]:
+        """A relay that may wait for its answer; `communicate` reads that."""
+        process = subprocess.Popen(
+            argv or self.relay_argv(agent, event),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=dict(self.place.environment),
+            cwd=self.place.folder,
+        )
+        assert process.stdin is not None
+        with process.stdin as pipe:
+            pipe.write(json.dumps(payload).encode())
+        process.stdin = None  # so that communicate() takes it as said
+        return process
+
     def relay_argv(self, agent: str, event: str, *, is_hung: bool = False) -> list[str]:
         """The relay waits for a slow tray; for one that `is_hung` it waits no longer than usual."""
         script = relay.__file__ if is_hung else patient_relay.__file__

@@ -87,13 +87,6 @@ class Bus:
     def property(self, item: TrayItem, name: str, interface: str = ITEM) -> Any:
         return plain(self.call(item.bus, item.path, PROPERTIES, "Get", "ss", [interface, name])[0])
 
-    def names(self, item: TrayItem) -> tuple[str, ...]:
-        """Its Id and its Title, as far as it answers."""
-        try:
-            return self.property(item, "Id"), self.property(item, "Title")
-        except BusError:
-            return ()
-
     def items(self) -> list[TrayItem]:
         """What is registered with the watcher, in its order."""
         name, path, interface = WATCHER

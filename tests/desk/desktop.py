@@ -13,7 +13,7 @@ from PIL import Image
 
 from desk import parts
 from desk.bus import WATCHER, Bus, MenuRow, TrayItem
-from desk.menus import LEFT, Menus, Spot
+from desk.menus import Menus, Spot
 from desk.notifications import Dunst, Notification, Notifyd
 from desk.parts import Part
 from desk.programs import Output, Programs
@@ -148,14 +148,6 @@ class Desk:
     def items(self) -> list[TrayItem]:
         return self.bus.items()
 
-    def tray_item(self, name: str, deadline: float = DEADLINE) -> TrayItem:
-        """The registered item with this Id or Title."""
-
-        def found() -> TrayItem | None:
-            return next((item for item in self.items() if name in self.bus.names(item)), None)
-
-        return wait(found, deadline, f"a tray item with the Id or Title {name!r}")
-
     def wait_item(self, pid: int | None = None, deadline: float = DEADLINE) -> TrayItem:
         """The item of this process; without a pid, the only one there is."""
 
@@ -170,9 +162,6 @@ class Desk:
     def icon_at(self, item: TrayItem | None = None) -> tuple[int, int]:
         """Where the icon is on the screen: its middle."""
         return self.menus.icon_at(item or self.wait_item())
-
-    def press_icon(self, button: int = LEFT, item: TrayItem | None = None) -> None:
-        self.menus.press(item or self.wait_item(), button)
 
     def menu_labels(self, item: TrayItem | None = None) -> tuple[MenuRow, ...]:
         """The whole menu as the item publishes it now."""

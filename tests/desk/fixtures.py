@@ -1,12 +1,15 @@
-"""The desk as pytest fixtures: one desk for a whole run, swept between tests; import both names in conftest.py."""
+"""The desk as pytest fixtures: one desk for a whole run, swept between tests; a conftest.py imports their names."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from desk import Desk
+from desk.viewer import viewer
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +27,20 @@ def desk(shared_desk: Desk) -> Iterator[Desk]:
     yield shared_desk
     shared_desk.menus.close()
     shared_desk.leave(before)
+
+
+@pytest.fixture
+def opened(desk: Desk, folder: Path) -> Iterator[Path]:
+    """Holds the name of the file that the desktop was asked to show last."""
+    with viewer(desk, folder) as note:
+        yield note
+
+
+@pytest.fixture
+def claude_settings(desk: Desk) -> Iterator[Path]:
+    """Claude Code's settings on the desk, with one key of its user's."""
+    file = Path(desk.environment["HOME"]) / ".claude" / "settings.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{\n  "theme": "dark"\n}\n')
+    yield file
+    shutil.rmtree(file.parent)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from PIL import Image, ImageChops, ImageStat
+from PIL import Image
 
 from desk.bus import Bus, MenuRow, TrayItem
 from desk.screen import Box, Screen
@@ -37,11 +37,9 @@ class Menus:
         self._screen = screen
 
     def icon_at(self, item: TrayItem) -> tuple[int, int]:
-        """The middle of the item's icon; with several icons, of the cell that looks most like it."""
-        cells = wait(self._cells, what="the tray's icons are drawn")
-        picture = self._picture(item) if len(cells) > 1 else None
-        cell = min(cells, key=lambda cell: _distance(self._screen.image(cell), picture)) if picture else cells[0]
-        return cell.x + cell.width // 2, cell.y + cell.height // 2
+        """The middle of the item's icon, the only one in the tray."""
+        box = wait(self._tray, what="the tray's icon is drawn")
+        return box.x + box.width // 2, box.y + box.height // 2
 
     def press(self, item: TrayItem, button: int) -> None:
         self._screen.point(*self.icon_at(item))
@@ -137,22 +135,10 @@ class Menus:
         except Overdue as overdue:
             raise Overdue(f"{overdue}; rows drawn at {seen[-1][0]}, published {seen[-1][1]}") from overdue
 
-    def _cells(self) -> list[Box]:
-        """Each icon's part of the tray; empty until something is drawn in all of them."""
-        box, count = self._screen.tray(), len(self._bus.items())
-        if box is None or not count:
-            return []
-        width = box.width // count
-        cells = [Box(id=box.id, x=box.x + width * n, y=box.y, width=width, height=box.height) for n in range(count)]
-        return cells if all(_drawn(self._screen.image(cell)) for cell in cells) else []
-
-    def _picture(self, item: TrayItem) -> Image.Image | None:
-        pixmaps = self._bus.property(item, "IconPixmap")
-        if not pixmaps:
-            return None
-        width, height, data = max(pixmaps, key=lambda pixmap: pixmap[0])
-        alpha, red, green, blue = Image.frombytes("RGBA", (width, height), bytes(data)).split()
-        return Image.merge("RGBA", (red, green, blue, alpha))
+    def _tray(self) -> Box | None:
+        """None until one icon is in it, and something is drawn."""
+        box = self._screen.tray()
+        return box if box and len(self._bus.items()) == 1 and _drawn(self._screen.image(box)) else None
 
 
 def find(rows: Sequence[MenuRow], label: str) -> MenuRow:
@@ -189,12 +175,3 @@ def _spot(spots: Sequence[Spot], label: str) -> Spot:
 def _drawn(cell: Image.Image) -> bool:
     low, high = cell.convert("L").getextrema()
     return high - low > CONTRAST  # type: ignore[operator]
-
-
-def _distance(cell: Image.Image, picture: Image.Image) -> float:
-    """How far a cell is from an icon drawn in its middle, on the cell's own background."""
-    side = min(cell.size) * 2 // 3
-    icon = picture.resize((side, side))
-    expected = Image.new("RGB", cell.size, cell.getpixel((1, 1)))
-    expected.paste(icon, ((cell.width - side) // 2, (cell.height - side) // 2), icon)
-    return sum(ImageStat.Stat(ImageChops.difference(cell.convert("RGB"), expected)).sum)

@@ -6,9 +6,10 @@ import asyncio
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
+
+from desk.wait import wait as desk_wait
 
 from desktop.recorded_clicks import RecordedClicks
 from desktop.watcher import Watcher
@@ -38,12 +39,8 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-def wait(condition: Callable[[], T], what: str) -> T:
-    end = time.monotonic() + DEADLINE
-    while not (value := condition()):
-        assert time.monotonic() < end, f"{what}: not within {DEADLINE:g} s"
-        time.sleep(0.01)
-    return value
+def wait(condition: Callable[[], T | None], what: str) -> T:
+    return desk_wait(condition, DEADLINE, what)
 
 
 class Stage:

@@ -102,6 +102,7 @@ def test_without_display_and_bus_it_is_headless_and_says_why(loop: asyncio.Abstr
 
     assert (icon.name, icon.reason) == ("headless", "no display and no D-Bus session: running headless")
     assert not icon.visible
+    assert choose_icon(None, NoClicks(), headless=True).reason == "headless, as asked for"
 
 
 # Xlib leaves its sockets open when nobody answers.
@@ -112,7 +113,7 @@ def test_a_bus_and_a_display_that_do_not_answer_are_none(loop: asyncio.AbstractE
     assert icon.name == "headless"
 
 
-@pytest.mark.parametrize("address", ["nonsense", "tcp:host=127.0.0.1", "unix:", "unix:path=/dev/null;nonsense:a=b"])
+@every("address", ["nonsense", "tcp:host=127.0.0.1", "unix:", "unix:path=/dev/null;nonsense:a=b"])
 def test_an_address_that_is_none_does_not_stop_the_tray(loop: asyncio.AbstractEventLoop, address: str) -> None:
     assert chosen(loop, DBUS_SESSION_BUS_ADDRESS=address).name == "headless"
 
@@ -167,12 +168,6 @@ def test_the_choice_on_linux_without_a_tray_host(
     icon.stop()
 
 
-def test_headless_is_what_one_gets_when_one_asks_for_it(bus: str) -> None:
-    icon = choose_icon(None, NoClicks(), headless=True, environment={"DBUS_SESSION_BUS_ADDRESS": bus})
-
-    assert (icon.name, icon.reason) == ("headless", "headless, as asked for")
-
-
 def test_what_is_posted_from_any_thread_runs_on_the_main_thread_in_order() -> None:
     icon, order, ran = HeadlessIcon(""), list[int](), set[int]()
 
@@ -192,20 +187,6 @@ def test_what_is_posted_from_any_thread_runs_on_the_main_thread_in_order() -> No
 
     assert order == list(range(50))
     assert ran == {threading.get_ident()}
-
-
-def test_a_signal_ends_a_headless_tray_that_waits_for_nothing() -> None:
-    code = (
-        "import signal; from tray.desktop.mainloop import HeadlessIcon; icon = HeadlessIcon('');"
-        "signal.signal(signal.SIGTERM, lambda *_: icon.stop()); print('up', flush=True); icon.run()"
-    )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        assert process.stdout.readline() == "up\n"
-
-        process.terminate()
-
-        assert process.wait(DEADLINE) == 0
 
 
 def test_the_session_bus_is_found_in_the_run_folder_too(tmp_path: Path) -> None:
@@ -247,11 +228,10 @@ def test_an_icon_that_a_tray_host_shows_needs_neither_pystray_nor_what_draws_pic
     assert done.stdout == "sni \n", done.stderr
 
 
-@pytest.mark.parametrize(
-    ("desktop", "collapses"), [("ubuntu:GNOME", True), ("GNOME", True), ("XFCE", False), ("", False)]
-)
-def test_gnome_shell_cannot_show_submenus_in_submenus(desktop: str, collapses: bool) -> None:
-    assert collapses_submenus({"XDG_CURRENT_DESKTOP": desktop}) is collapses
+def test_gnome_shell_cannot_show_submenus_in_submenus() -> None:
+    desktops = ("ubuntu:GNOME", "GNOME", "XFCE", "")
+
+    assert [collapses_submenus({"XDG_CURRENT_DESKTOP": one}) for one in desktops] == [True, True, False, False]
 
 
 def test_it_goes_to_the_old_tray_and_leaves_it_when_a_host_comes() -> None:
@@ -280,21 +260,13 @@ def test_when_the_host_goes_the_old_tray_shows_what_was_shown_last() -> None:
     assert old.shown == [(IconState.PAUSED, "paused")]
 
 
-def test_without_an_old_tray_it_waits_on_the_bus() -> None:
-    icon = BusAndOldTray(Bus(), None)
+def test_without_an_old_tray_it_waits_on_the_bus_and_a_host_that_came_and_went_at_once_is_nobody() -> None:
+    alone, beside = BusAndOldTray(Bus(), None), BusAndOldTray(Bus(), Old())
 
-    icon.turn(False)
+    for icon in (alone, beside):
+        icon.host_changed()
 
-    assert (icon.name, icon.visible) == ("sni", False)
-
-
-def test_a_host_that_came_and_went_at_once_is_nobody() -> None:
-    old = Old()
-    icon = BusAndOldTray(Bus(), old)
-
-    icon.host_changed()
-
-    assert icon.name == "pystray"
+    assert [(icon.name, icon.visible) for icon in (alone, beside)] == [("sni", False), ("pystray", True)]
 
 
 def test_a_tray_that_quits_does_not_go_to_the_old_tray() -> None:

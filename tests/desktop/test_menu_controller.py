@@ -10,8 +10,8 @@ from counts.file_moves import APPROVAL, FileMoves
 from house import House
 from msgspec.structs import replace
 
+from desktop.hall import RECORD, Hall, labels
 from desktop.recorded_parts import RecordedParts
-from desktop.test_presenter import RECORD, Hall, labels
 from tray.approvals.user_action import UserAction
 from tray.desktop.menu.actions import (
     AnswerQuestion,

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from desk import wait
 
-from tray.desktop import linux
 from tray.desktop.opener import Opener
 from tray.errors import HooktrayError
 from tray.execution.ancestry import ancestors
@@ -65,19 +64,3 @@ def test_without_such_a_program_the_file_is_named(tmp_path: Path, monkeypatch: p
         Opener().open(tmp_path / "a.txt")
 
     assert str(tmp_path / "a.txt") in caught.value.hint
-
-
-@pytest.mark.parametrize(
-    ("environment", "address"),
-    [
-        ({"DBUS_SESSION_BUS_ADDRESS": "unix:path=/b", "XDG_RUNTIME_DIR": "/nowhere"}, "unix:path=/b"),
-        ({"XDG_RUNTIME_DIR": "/nowhere"}, ""),
-        ({}, ""),
-    ],
-)
-def test_the_session_bus_is_where_the_environment_says(environment: dict[str, str], address: str) -> None:
-    assert linux.session_bus(environment) == address
-
-
-def test_no_display_is_no_screen() -> None:
-    assert linux.query_screen({}) == linux.XScreen()

@@ -161,13 +161,3 @@ def test_pystray_with_a_toolkit_has_the_whole_menu(bare: Desk, host: object, too
     acted(bare, process, "ToggleSwitch()")
 
     end(bare, process)
-
-
-def test_pystray_without_a_toolkit_draws_the_icon_and_says_that_it_has_no_menu(bare: Desk) -> None:
-    tint2(bare)
-    process = start(bare, PYSTRAY_BACKEND="xorg")
-
-    icon_at(bare, dark=True)
-
-    assert bare.log(process) == f"pystray {NO_MENU}\n"
-    end(bare, process)

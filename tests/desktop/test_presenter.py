@@ -2,68 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from house import House
 
+from desktop.hall import RECORD, Hall, labels
 from desktop.menu_parts import PENDING
-from desktop.recorded_clicks import RecordedIcon
-from desktop.recorded_parts import RecordedParts
 from tray.desktop.artwork import IconState
-from tray.desktop.menu import menu
-from tray.desktop.menu.items import Item
 from tray.desktop.menu.state import MenuRequest, MenuState
-from tray.desktop.menu_controller import MenuController
-from tray.desktop.presenter import Presenter, look
-from tray.model.decision import Record, Verdict
+from tray.desktop.presenter import look
 from tray.model.hook import ApprovalState
 from tray.model.session import Session, SessionState
-
-RECORD = Record(
-    id="r1", at=0.0, agent="shelley", session="s", project="vm", event="end-of-turn", kind="turn_end",
-    verdict=Verdict.ABSTAIN, reason="", ms=1.0,
-)  # fmt: skip
-
-
-class Hall:
-    """A house whose menu can be read and clicked; keeps what it announces and opens."""
-
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self.others = RecordedParts(house)
-        self.told, self.opened = self.others.messages.told, self.others.opener.opened
-        self.icon = RecordedIcon()
-        controls = house.controls()
-        self.presenter = Presenter(controls=controls, catalog=house.catalog, recent=(), parts=self.others.parts)
-        self.controller = MenuController(
-            presenter=self.presenter,
-            controls=controls,
-            catalog=house.catalog,
-            copies=house.stores.copies,
-            paths=house.paths,
-            parts=self.others.parts,
-        )
-        self.presenter.attach(self.icon)
-
-    def rows(self, *path: str) -> tuple[Item, ...]:
-        """What stands in the menu, below rows that begin with these words."""
-        self.house.catalog.refresh()
-        rows = menu(self.presenter.state(time.time()))
-        for word in path:
-            rows = next(row for row in rows if row.label.startswith(word)).children
-        return rows
-
-    def click(self, *path: str) -> None:
-        action = next(row.action for row in self.rows(*path[:-1]) if row.label.startswith(path[-1]))
-        assert action is not None
-        self.controller.act(action)
-
-    def state_of(self, name: str) -> ApprovalState | None:
-        self.house.catalog.refresh()
-        return next((one.state for one in self.house.catalog.states if one.hook.name == name), None)
 
 
 @pytest.fixture
@@ -71,10 +22,6 @@ def hall(house: House) -> Iterator[Hall]:
     hall = Hall(house)
     yield hall
     hall.presenter.close()
-
-
-def labels(rows: tuple[Item, ...]) -> list[str]:
-    return [row.label for row in rows]
 
 
 def test_a_hook_taken_out_of_the_file_is_revoked_by_a_click(hall: Hall) -> None:

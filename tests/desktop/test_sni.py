@@ -19,15 +19,16 @@ from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
 
 from desktop.stage import DEADLINE, MENU, Stage, wait
-from desktop.watcher import WATCHER, Watcher, plain
+from desktop.watcher import WATCHER, Watcher
 from tray.desktop.artwork import IconState
 from tray.desktop.menu import menu
 from tray.desktop.menu.actions import OpenPage, QuitTray, ToggleSwitch
 from tray.desktop.menu.items import Item
-from tray.desktop.menu.state import MenuState, PartialPause
+from tray.desktop.menu.state import MenuState
 from tray.desktop.sni import ITEM_PATH, SniIcon
 
 STATE = MenuState(now=0.0)
+PRESSES = (("Activate", "ii", (0, 0)), ("SecondaryActivate", "ii", (0, 0)), ("XAyatanaSecondaryActivate", "u", (0,)))
 
 
 @pytest.fixture
@@ -91,19 +92,12 @@ def test_a_click_of_the_host_reaches_the_tray(stage: Stage, host: Watcher) -> No
     assert stage.clicks.acted == [ToggleSwitch()]
 
 
-@pytest.mark.parametrize(
-    ("member", "signature", "words"),
-    [("Activate", "ii", (0, 0)), ("SecondaryActivate", "ii", (0, 0)), ("XAyatanaSecondaryActivate", "u", (0,))],
-)
-def test_a_press_on_the_icon_opens_the_page(
-    stage: Stage, host: Watcher, member: str, signature: str, words: tuple[int, ...]
-) -> None:
-    name = "org.kde.StatusNotifierItem"
+def test_a_press_on_the_icon_opens_the_page(stage: Stage, host: Watcher) -> None:
+    for count, (member, signature, words) in enumerate(PRESSES, 1):
+        stage.do(host.call(stage.item, ITEM_PATH, "org.kde.StatusNotifierItem", member, signature, *words))
+        wait(lambda count=count: len(stage.clicks.acted) == count, f"{member} arrives")  # type: ignore[misc]
 
-    stage.do(host.call(stage.item, ITEM_PATH, name, member, signature, *words))
-
-    wait(lambda: stage.clicks.acted, "the press arrives")
-    assert stage.clicks.acted == [OpenPage()]
+    assert stage.clicks.acted == [OpenPage()] * len(PRESSES)
 
 
 def test_a_click_in_a_group_reaches_the_tray_and_unknown_rows_are_named(stage: Stage, host: Watcher) -> None:
@@ -114,20 +108,18 @@ def test_a_click_in_a_group_reaches_the_tray_and_unknown_rows_are_named(stage: S
     assert unknown == [4711]
 
 
-@pytest.mark.parametrize(
-    ("member", "interface"), [("Event", MENU), ("EventGroup", MENU), ("Event", ""), ("EventGroup", "")]
-)
 def test_a_click_of_a_foreign_process_is_refused(
-    stage: Stage, host: Watcher, member: str, interface: str, caplog: pytest.LogCaptureFixture
+    stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.WARNING):
-        error = stage.foreign_click(number(stage, host, "Hooks enabled"), member, interface)
+    caplog.set_level(logging.WARNING)
+    row = number(stage, host, "Hooks enabled")
+
+    errors = [stage.foreign_click(row, member, named) for member in ("Event", "EventGroup") for named in (MENU, "")]
 
     stage.flush()
-    assert error == "org.freedesktop.DBus.Error.AccessDenied"
-    assert stage.clicks.acted == []
-    assert stage.icon.rejected == 1
-    assert [one[1:] for one in stage.clicks.rejected] == [(False, (ToggleSwitch(),))]
+    assert errors == ["org.freedesktop.DBus.Error.AccessDenied"] * 4
+    assert (stage.clicks.acted, stage.icon.rejected) == ([], 4)
+    assert [one[1:] for one in stage.clicks.rejected] == [(False, (ToggleSwitch(),))] * 4
     assert "refused a click" in caplog.text
 
 
@@ -160,12 +152,6 @@ def test_a_foreign_process_that_calls_itself_a_host_is_refused_when_it_is_not_tr
         f"refused a click on the menu from process {stage.clicks.judged[0]}, which calls itself a tray host"
         in caplog.text
     )
-
-
-def test_the_name_alone_makes_a_host_so_trust_must_be_the_judge(stage: Stage, host: Watcher) -> None:
-    assert stage.foreign_click(number(stage, host, "Hooks enabled"), own=EVIL) == "None"
-
-    wait(lambda: stage.clicks.acted == [ToggleSwitch()], "the click arrives")
 
 
 def test_a_host_without_the_watchers_name_can_click_under_its_own(stage: Stage, host: Watcher) -> None:
@@ -206,20 +192,6 @@ def test_an_open_menu_is_told_of_labels_and_marks_without_a_new_layout(stage: St
     assert "hooktray.yaml:3:1: unknown key" in {properties.get("label") for properties in shown.values()}
     stage.do(host.rows(stage.item))  # its answer comes behind all that was told before
     assert "LayoutUpdated" not in dict(host.signals)
-
-
-def test_a_new_row_is_told_to_its_own_submenu(stage: Stage, host: Watcher) -> None:
-    pause = number(stage, host, "Pause")
-    host.signals.clear()
-
-    one = PartialPause(until=600.0, agent="claude-code")
-    stage.icon.show(IconState.ON, "2 hooks", menu(replace(STATE, partial_pauses=(one,))))
-    wait(lambda: "LayoutUpdated" in dict(host.signals), "the host hears of it")
-
-    rows = {row[0]: row[2] for row in stage.do(host.rows(stage.item))}
-    labels = [row[1].get("label", "") for row in rows[pause]]
-    assert told_layouts(host) == [pause]
-    assert labels[1].startswith("claude-code is paused until ")
 
 
 def test_a_first_row_that_gets_a_submenu_is_another_row_of_the_menu(stage: Stage, host: Watcher) -> None:
@@ -275,15 +247,6 @@ def test_a_host_that_starts_late_gets_the_icon(stage: Stage) -> None:
     assert len(late.registered) == 1
 
 
-def test_a_host_that_starts_when_all_is_shown_gets_the_icon(stage: Stage) -> None:
-    stage.icon.start()
-    stage.icon.show(IconState.ON, "on", menu(STATE))
-
-    late = stage.watcher()
-
-    wait(lambda: len(late.registered) == 1, "the icon registers")
-
-
 def test_a_host_that_restarts_gets_the_icon_again(stage: Stage, host: Watcher) -> None:
     stage.leave(host)
     wait(lambda: not stage.icon.visible, "the tray hears of it")
@@ -308,20 +271,6 @@ def test_an_icon_that_is_closed_stays_on_the_bus_until_the_host_has_answered_its
     stage.do(host.set_answering(True))
     closing.join(DEADLINE)
     assert not stage.do(host.has_owner(item))
-
-
-def test_a_bus_that_goes_away_is_said_once_and_the_tray_goes_on(
-    stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.WARNING):
-        stage.daemon.terminate()
-        wait(lambda: "the D-Bus session is gone" in caplog.text, "it is said")
-    stage.watchers.clear()
-
-    stage.icon.show(IconState.OFF, "off", menu(STATE))
-    stage.flush()
-    assert not stage.icon.visible
-    assert caplog.text.count("the D-Bus session is gone") == 1
 
 
 def test_the_icon_returns_to_a_bus_that_died_and_is_there_again(
@@ -415,7 +364,7 @@ def test_a_broken_call_gets_an_error_and_no_traceback(
     reply = stage.do(ask())
 
     assert reply.message_type is MessageType.ERROR
-    assert plain(reply.body) == ["no row 99"]
+    assert reply.body == ["no row 99"]
     assert caplog.text == ""
 
 
@@ -481,20 +430,5 @@ def test_a_host_that_missed_a_change_while_it_read_the_icon_gets_it_later(stage:
 
     for _ in range(2):
         wait(lambda: ("NewStatus", ["NeedsAttention"]) in host.signals, "it is signalled again")
-        assert {"NewIcon", "NewAttentionIcon"} <= set(dict(host.signals))
-        host.signals.clear()
-
-
-def test_a_change_is_signalled_twice_for_a_host_that_still_loads_the_picture_before(
-    stage: Stage, host: Watcher
-) -> None:
-    for _ in range(2):  # what follows the registration
-        wait(lambda: "NewIcon" in dict(host.signals), "the state is repeated after the registration")
-        host.signals.clear()
-
-    stage.icon.show(IconState.ATTENTION, "something waits for you", menu(STATE))
-
-    for _ in range(2):
-        wait(lambda: ("NewStatus", ["NeedsAttention"]) in host.signals, "the change is signalled")
         assert {"NewIcon", "NewAttentionIcon"} <= set(dict(host.signals))
         host.signals.clear()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import socket
 import subprocess
 import sys
@@ -100,15 +99,6 @@ def test_what_systemctl_says_is_passed_on(plain: Plain, manager: FakeUserManager
     assert b"`systemctl --user daemon-reload` failed: Failed to connect to bus" in done.stderr
 
 
-def test_without_the_users_systemd_it_is_the_desktops_entry_only(plain: Plain) -> None:
-    live = Live(plain, plain.folder / "h")
-
-    (on,) = live.cli_json("autostart", "on")
-
-    assert (on["autostart"], on["at_first_event"]) == ("on", False)
-    assert not (plain.folder / ".config" / "systemd").exists()
-
-
 def test_a_socket_that_a_unit_cannot_name_gets_none(tmp_path: Path) -> None:
     (tmp_path / "systemd").mkdir()
     with contextlib.closing(socket.socket(socket.AF_UNIX)) as private:
@@ -120,11 +110,3 @@ def test_a_socket_that_a_unit_cannot_name_gets_none(tmp_path: Path) -> None:
 
     assert isinstance(found, UserManager)
     assert long is None
-
-
-def test_the_answer_is_one_object(plain: Plain) -> None:
-    (row,) = [
-        json.loads(line) for line in Live(plain, plain.folder / "h").cli("autostart", "--json").stdout.splitlines()
-    ]
-
-    assert row["autostart"] == "off"

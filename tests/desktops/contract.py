@@ -39,12 +39,7 @@ AGENT = 'cat >payload.json; "$@" <payload.json >/dev/null; echo heard; exec slee
 
 def ask(desktop: Shell, live: Live) -> subprocess.Popen[bytes]:
     """An agent whose relay waits for the answer to a question that is on the screen."""
-    argv = live.relay_argv("claude-code", "PermissionRequest")
-    relay = desktop.start(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert relay.stdin is not None
-    with contextlib.closing(relay.stdin) as pipe:
-        pipe.write(json.dumps(PERMISSION).encode())
-    relay.stdin = None
+    relay = live.start_relay("claude-code", "PermissionRequest", PERMISSION)
     wait(lambda: desktop.is_announced("Bash"), SLOW, "the question is on the screen")
     return relay
 

@@ -29,12 +29,6 @@ RULE = {
 
 
 @pytest.fixture
-def plain(tmp_path: Path) -> Iterator[Plain]:
-    with contextlib.closing(Plain(tmp_path)) as plain:
-        yield plain
-
-
-@pytest.fixture
 def manager(plain: Plain) -> Iterator[FakeUserManager]:
     with contextlib.closing(FakeUserManager(plain)) as manager:
         yield manager

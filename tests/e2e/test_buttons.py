@@ -37,13 +37,7 @@ def ask(live: Live) -> subprocess.Popen[bytes]:
     """An agent that wants to run something; its relay waits for the answer."""
     desk = live.desk
     before = len(desk.notifications())
-    relay = desk.start(
-        live.relay_argv("claude-code", "PermissionRequest"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert relay.stdin is not None
-    relay.stdin.write(json.dumps(PERMISSION).encode())
-    relay.stdin.close()
-    relay.stdin = None
+    relay = live.start_relay("claude-code", "PermissionRequest", PERMISSION)
     desk.wait(lambda: any(one.body == QUESTION for one in desk.notifications()[before:]), SLOW, "the question")
     return relay
 

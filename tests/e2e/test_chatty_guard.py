@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from pathlib import Path
 
-import pytest
 from house import PRE_TOOL_USE, House
 from live import Live
 from plain import Plain
@@ -16,17 +13,14 @@ echo 'Checking...'
 echo '{"decision":"block","reason":"ask before you destroy"}'"""
 
 
-@pytest.mark.parametrize("failure", ["allow", "block"])
-def test_a_guard_that_prints_checking_before_its_refusal_refuses(house: House, tmp_path: Path, failure: str) -> None:
-    house.hook("guard", on="tool_before", script=SCRIPT, failure=failure)
-    with contextlib.closing(Plain(tmp_path)) as plain:
-        live = Live(plain, house.root / "home")  # where the guard is approved already
-        live.start()
+def test_a_guard_that_prints_checking_before_its_refusal_refuses(house: House, plain: Plain) -> None:
+    house.hook("guard", on="tool_before", script=SCRIPT, failure="allow")
+    live = Live(plain, house.root / "home")  # where the guard is approved already
+    live.start()
 
-        answer = json.loads(live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout)
+    answer = json.loads(live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout)["hookSpecificOutput"]
 
-        assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
-        assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "guard (Hooktray): ask before you destroy"
-        (row,) = live.wait_log(1)
-        assert "the lines before it were ignored" in live.cli("why", row["id"]).stdout.decode()
-        assert live.quit() == 0
+    assert answer["permissionDecision"] == "deny"
+    assert answer["permissionDecisionReason"] == "guard (Hooktray): ask before you destroy"
+    (row,) = live.wait_log(1)
+    assert "the lines before it were ignored" in live.cli("why", row["id"]).stdout.decode()

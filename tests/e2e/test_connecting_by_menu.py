@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from desk import Desk
-from e2e.test_main_job import folder, opened
 from live import Live, recorded
-
-__all__ = ["folder", "opened"]
-
-TEXT = '{\n  "model": "opus"\n}\n'
-
-
-@pytest.fixture
-def settings(desk: Desk) -> Iterator[Path]:
-    file = Path(desk.environment["HOME"]) / ".claude" / "settings.json"
-    file.parent.mkdir(parents=True)
-    file.write_text(TEXT)
-    yield file
-    shutil.rmtree(file.parent)
 
 
 def test_an_agent_is_connected_and_disconnected_in_the_menu(
-    desk: Desk, folder: Path, opened: Path, settings: Path
+    desk: Desk, folder: Path, opened: Path, claude_settings: Path
 ) -> None:
+    text = claude_settings.read_text()
     live = Live.fresh(desk, folder)
     desk.wait(lambda: live.menu()[0].label == "No agent is connected", what="the first row offers agents")
     assert len(live.menu()) == 11
@@ -39,20 +23,20 @@ def test_an_agent_is_connected_and_disconnected_in_the_menu(
     live.click("No agent is connected", "Show the difference")
     desk.wait(opened.exists, what="the difference is opened")
     shown = Path(opened.read_text()).read_text()
-    assert f"--- {settings}\n+++ {settings}\n" in shown
-    assert settings.read_text() == TEXT
+    assert f"--- {claude_settings}\n+++ {claude_settings}\n" in shown
+    assert claude_settings.read_text() == text
 
     live.click("No agent is connected", "Connect Claude Code")
-    desk.wait(lambda: settings.read_text() != TEXT, what="the settings are written")
+    desk.wait(lambda: claude_settings.read_text() != text, what="the settings are written")
     desk.wait_notification(lambda one: one.body.startswith("Claude Code is connected"))
     desk.wait(lambda: "connected" in row(live), what="the row says so")
-    line = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+    line = json.loads(claude_settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
     desk.run(["/bin/sh", "-c", line], input=recorded("claude-code", "Stop"))
     live.wait_log(1)
     desk.wait(lambda: "last event" in row(live), what="the row knows of the event")
 
     live.click("Settings", "Agents", "Claude Code", "Disconnect Claude Code", "Disconnect Claude Code")
-    desk.wait(lambda: settings.read_text() == TEXT, what="the old bytes are back")
+    desk.wait(lambda: claude_settings.read_text() == text, what="the old bytes are back")
 
 
 def row(live: Live) -> str:

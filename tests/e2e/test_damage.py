@@ -8,7 +8,6 @@ from damage import damage_table
 from desk import Desk
 from desk.bubbles import DunstBubbles
 from desktop.ink import ink
-from e2e.test_main_job import folder, opened
 from live import Live, recorded
 from user_controls import user_controls
 
@@ -18,8 +17,6 @@ from tray.engine.stores import open_stores
 from tray.model.hook import ApprovalState
 from tray.paths import Paths, locate
 from tray.store.db import Database
-
-__all__ = ["folder", "opened"]
 
 DAMAGED = "The database was damaged"
 SLOW = 60.0  # seconds on a loaded machine
@@ -46,11 +43,12 @@ def decided(live: Live) -> Paths:
     return paths
 
 
-def damaged(desk: Desk, folder: Path, names: tuple[str, ...] = NAMES, **settings: object) -> Live:
-    """A tray on a database whose journal cannot be read."""
-    hooks = [{"name": name, "event": "tool_before", "command": f"./{name}.sh"} for name in names]
-    live = Live.fresh(desk, folder, configuration={"hooks": hooks, **settings}, starts=False)
-    for name in names:
+def damaged(desk: Desk, folder: Path) -> Live:
+    """A tray on a database whose journal cannot be read; its file shows no information."""
+    hooks = [{"name": name, "event": "tool_before", "command": f"./{name}.sh"} for name in NAMES]
+    settings = {"hooks": hooks, "alerts": {"information": {"notify": False}}}
+    live = Live.fresh(desk, folder, configuration=settings, starts=False)
+    for name in NAMES:
         live.script(f"{name}.sh", DENY % name)
     paths = decided(live)
     damage_table(paths.database, "journal")
@@ -68,9 +66,10 @@ def test_after_damage_one_review_of_the_source_approves_all_again(desk: Desk, fo
         f"Approve the hooks of each source again under Approvals · The file is kept: {aside.name}"
     )
     assert live.states() == dict.fromkeys(NAMES, "pending")
+    assert [one.summary for one in desk.notifications() if "wait" in one.body] == [], "no alert for each hook"
     desk.wait(lambda: ink(desk, live.item, IconState.CUT_OFF), SLOW, "the icon asks for attention")
 
-    live.click(DAMAGED)
+    DunstBubbles(desk.folder, desk.screen).press("Review")
     desk.wait(opened.exists, SLOW, "what happened is opened")
     text = Path(opened.read_text()).read_text()
     assert aside.name in text
@@ -86,21 +85,6 @@ def test_after_damage_one_review_of_the_source_approves_all_again(desk: Desk, fo
     told = [one.summary for one in desk.notifications()]
     assert told.count(DAMAGED) == 1
     assert not any("not as Hooktray left it" in one for one in told)
-
-
-def test_the_button_of_the_alert_opens_what_happened_whatever_the_file_turns_off(
-    desk: Desk, folder: Path, opened: Path
-) -> None:
-    live = damaged(desk, folder, NAMES[:2], alerts={"information": {"notify": False}})
-    shown = desk.wait_notification(lambda one: one.summary == DAMAGED, SLOW)
-    assert shown.urgency == "critical"
-    assert [one.summary for one in desk.notifications() if "wait" in one.body] == [], "no alert for each hook"
-
-    DunstBubbles(desk.folder, desk.screen).press("Review")
-
-    desk.wait(opened.exists, SLOW, "what happened is opened")
-    assert "2 hooks of" in Path(opened.read_text()).read_text()
-    desk.wait(lambda: live.menu()[0].label != DAMAGED, SLOW, "it was seen")
 
 
 def test_damage_that_another_process_finds_ends_in_an_empty_database_at_once(desk: Desk, folder: Path) -> None:

@@ -10,11 +10,8 @@ from pathlib import Path
 import pytest
 from desk import Desk
 from desktop.stage import FOREIGNER
-from e2e.test_main_job import folder
 from house import PRE_TOOL_USE
 from live import Live
-
-__all__ = ["folder"]
 
 pytestmark = pytest.mark.desktop
 SLOW = 60.0  # seconds on a loaded machine

@@ -11,12 +11,9 @@ from pathlib import Path
 import audited
 import pytest
 from desk import Desk
-from e2e.test_main_job import folder, opened
 from live import Live, recorded
 
 from tray.paths import locate
-
-__all__ = ["folder", "opened"]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc lists the files that a process has open")
 

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from desk import Desk
+from guarded import approved
 from house import PRE_TOOL_USE
 from live import Live
 from plain import Plain
 from servers import Asked, Said, WebServer
-from test_trouble import approved
 
 SECRET = "x9topic"
 SLOW = 60.0  # seconds on a loaded machine
-
-
-@pytest.fixture
-def plain(tmp_path: Path) -> Iterator[Plain]:
-    plain = Plain(tmp_path)
-    yield plain
-    plain.close()
 
 
 def settings(server: WebServer, **more: Any) -> dict[str, Any]:

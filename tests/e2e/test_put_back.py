@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,17 +13,7 @@ from live import Live
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("desk")]
 
 SLOW = 60.0  # seconds on a loaded machine
-TEXT = '{\n  "theme": "dark"\n}\n'
 TITLE = "Claude Code no longer asks Hooktray as before"
-
-
-@pytest.fixture
-def settings(desk: Desk) -> Iterator[Path]:
-    file = Path(desk.environment["HOME"]) / ".claude" / "settings.json"
-    file.parent.mkdir(parents=True)
-    file.write_text(TEXT)
-    yield file
-    shutil.rmtree(file.parent)
 
 
 def narrow(file: Path) -> None:
@@ -37,11 +25,11 @@ def narrow(file: Path) -> None:
     draft.replace(file)
 
 
-def connected(desk: Desk, folder: Path, settings: Path) -> tuple[Live, bytes]:
+def connected(desk: Desk, folder: Path, claude_settings: Path) -> tuple[Live, bytes]:
     live = Live.fresh(desk, folder)
     live.connect("claude-code")
     desk.wait(lambda: "not connected" not in row(live) and "connected" in row(live), SLOW, "the menu knows it")
-    return live, settings.read_bytes()
+    return live, claude_settings.read_bytes()
 
 
 def row(live: Live) -> str:
@@ -50,42 +38,45 @@ def row(live: Live) -> str:
     return next((one.label for one in live.menu("Settings", "Agents") if one.label.startswith("Claude Code")), "")
 
 
-def test_put_it_back_on_the_notification_restores_every_byte(desk: Desk, tmp_path: Path, settings: Path) -> None:
-    live, before = connected(desk, tmp_path, settings)
+def test_put_it_back_on_the_notification_restores_every_byte(
+    desk: Desk, tmp_path: Path, claude_settings: Path
+) -> None:
+    live, before = connected(desk, tmp_path, claude_settings)
     bubbles = DunstBubbles(desk.folder, desk.screen)
     desk.clear_notifications()
 
-    narrow(settings)
+    narrow(claude_settings)
     shown = desk.wait_notification(lambda one: one.summary == TITLE, SLOW)
     assert shown.urgency == "critical"
-    assert f"{settings}: our entry for PreToolUse has other conditions (matcher)" in shown.body
+    assert f"{claude_settings}: our entry for PreToolUse has other conditions (matcher)" in shown.body
     desk.wait(lambda: live.menu()[0].label == TITLE, SLOW, "the menu's first row shows it")
     bubbles.press("Put it back")
 
-    desk.wait(lambda: settings.read_bytes() == before, SLOW, "the file is as it was")
+    desk.wait(lambda: claude_settings.read_bytes() == before, SLOW, "the file is as it was")
     desk.wait_notification(lambda one: one.body == "Claude Code: its entries are back", SLOW)
     desk.wait(lambda: live.menu()[0].label != TITLE, SLOW, "the menu's first row is as usual")
 
 
 def test_what_a_person_leaves_is_not_announced_again_until_it_changes(
-    desk: Desk, tmp_path: Path, settings: Path
+    desk: Desk, tmp_path: Path, claude_settings: Path
 ) -> None:
-    live, before = connected(desk, tmp_path, settings)
-    narrow(settings)
+    first = claude_settings.read_bytes()
+    live, before = connected(desk, tmp_path, claude_settings)
+    narrow(claude_settings)
     desk.wait_notification(lambda one: one.summary == TITLE, SLOW)
     desk.wait(lambda: "its entries changed" in row(live), SLOW, "the agent's row shows it")
 
     live.click("Settings", "Agents", "Claude Code", "Leave it")
     desk.wait(lambda: "its entries changed" not in row(live), SLOW, "it is left")
-    narrowed = settings.read_bytes()
+    narrowed = claude_settings.read_bytes()
     desk.clear_notifications()
     assert live.quit() == 0
     live.start()
     desk.wait(lambda: "connected" in row(live), SLOW, "the next tray has looked")
 
-    assert settings.read_bytes() == narrowed != before
+    assert claude_settings.read_bytes() == narrowed != before
     assert [one.summary for one in desk.notifications() if one.summary == TITLE] == []
-    settings.write_text(TEXT)
+    claude_settings.write_bytes(first)
     desk.wait_notification(lambda one: one.summary == TITLE, SLOW)
     live.click("Settings", "Agents", "Claude Code", "Put it back")
-    desk.wait(lambda: settings.read_bytes() == before, SLOW, "its entries are back")
+    desk.wait(lambda: claude_settings.read_bytes() == before, SLOW, "its entries are back")

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from tray.paths import locate
 
 QUICK = str(Path(__file__).with_name("quick_tray.py"))
 LONG = 60.0  # seconds; longer than anything here takes
-SIGNALS = [pytest.param(one, id=one.name) for one in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)]
+KINDS = {"allow": {"failure": "allow"}, "block": {"failure": "block"}}
 RELAYS = {
     "native": [str(relay_program.NATIVE_RELAY)],
     "portable": [sys.executable, "-I", "-S", patient_relay.__file__],
@@ -56,9 +56,7 @@ class Scene:
         place: Desk | Plain,
         folder: Path,
         grace: float,
-        *,
         name: str = "guard",
-        tool: str = "Bash",
     ) -> None:
         self.house, self.folder, self.name = house, folder, name
         self.live = Live(place, house.root / "home", program=(QUICK, str(grace)))
@@ -69,18 +67,14 @@ class Scene:
         texts = [f"{path.name}: {path.read_text(errors='replace')}" for path in paths if path.exists()]
         return "\n".join([*map(str, self.rows()), f"started: {self.started}", *texts])
 
-    def guard(self, failure: str, **keys: Any) -> None:
-        keys.setdefault("script", GUARD.format(folder=self.folder))
-        self.house.hook(self.name, on="tool_before", failure=failure, timeout=LONG, **keys)
+    def guard(self, **keys: Any) -> None:
+        usual = {"script": GUARD.format(folder=self.folder), "timeout": LONG}
+        self.house.hook(self.name, on="tool_before", **{**usual, **keys})
 
-    def relay(self, way: str = "native") -> subprocess.Popen[bytes]:
-        words = [*RELAYS[way], "--home", str(self.live.home), "claude-code", "PreToolUse"]
-        environment = dict(self.live.place.environment)
-        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
-        assert process.stdin is not None
-        process.stdin.write(json.dumps({**PRE_TOOL_USE, "tool_input": {"command": f"echo {self.name}"}}).encode())
-        process.stdin.close()
-        process.stdin = None
+    def relay(self, way: str = "portable") -> subprocess.Popen[bytes]:
+        argv = [*RELAYS[way], "--home", str(self.live.home), "claude-code", "PreToolUse"]
+        payload = {**PRE_TOOL_USE, "tool_input": {"command": f"echo {self.name}"}}
+        process = self.live.start_relay("claude-code", "PreToolUse", payload, argv=argv)
         wait(lambda: self.started, 60, "the guard runs")
         return process
 
@@ -112,39 +106,46 @@ class Scene:
         return (self.folder / "overlaps").exists()
 
 
-def denied(relay: subprocess.Popen[bytes]) -> bool:
+def verdict(relay: subprocess.Popen[bytes]) -> str:
     output, _ = relay.communicate(timeout=LONG)
-    return bool(output) and json.loads(output)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    return str(json.loads(output)["hookSpecificOutput"]["permissionDecision"]) if output else "silence"
+
+
+def denied(relay: subprocess.Popen[bytes]) -> bool:
+    return verdict(relay) == "deny"
 
 
 class Guards:
-    """One tray with a guard, and an agent that waits for it, by each relay and with each of two failure policies."""
+    """One tray with a guard of each kind for each relay, and an agent that waits for it."""
 
-    def __init__(self, house: House, place: Desk | Plain, grace: float, ways: Sequence[str]) -> None:
+    def __init__(
+        self,
+        house: House,
+        place: Desk | Plain,
+        grace: float,
+        ways: Sequence[str],
+        kinds: Mapping[str, Mapping[str, Any]] = KINDS,
+    ) -> None:
         self.scenes: dict[str, Scene] = {}
         self.relays: dict[str, subprocess.Popen[bytes]] = {}
-        self._ways = {f"{way}-{failure}": (way, failure) for way in ways for failure in ("allow", "block")}
-        for name, (_, failure) in self._ways.items():
+        self._ways = {f"{way}-{kind}": way for way in ways for kind in kinds}
+        for name in self._ways:
             folder = house.root / name
             folder.mkdir()
-            self.scenes[name] = Scene(house, place, folder, grace, name=name)
-            self.scenes[name].guard(failure, matcher=name)
+            self.scenes[name] = Scene(house, place, folder, grace, name)
+            self.scenes[name].guard(matcher=name, **kinds[name.partition("-")[2]])
         self.live = next(iter(self.scenes.values())).live
 
     def start(self) -> None:
         self.live.start()
-        self.relays = {name: self.scenes[name].relay(way) for name, (way, _) in self._ways.items()}
+        self.relays = {name: self.scenes[name].relay(way) for name, way in self._ways.items()}
 
     def shut(self) -> None:
         wait(lambda: not locate(str(self.live.home)).socket.exists(), 60, "the tray takes no more events")
 
     def wait_again(self) -> None:
-        again = [scene.name for scene in self.scenes.values()]
-        wait(
-            lambda: [scene.name for scene in self.scenes.values() if len(scene.started) == 2] == again,
-            60,
-            "the one-shot engine asks each guard",
-        )
+        scenes = self.scenes.values()
+        wait(lambda: all(len(one.started) == 2 for one in scenes), 60, "the one-shot engine asks each guard")
 
     def go(self) -> None:
         for scene in self.scenes.values():
@@ -170,21 +171,7 @@ def ways() -> list[str]:
     return [name for name in RELAYS if name != "native" or not relay_program.problem()]
 
 
-@pytest.fixture
-def plain(tmp_path: Path) -> Iterator[Plain]:
-    plain = Plain(tmp_path)
-    yield plain
-    plain.close()
-
-
-@pytest.fixture(params=RELAYS)
-def way(request: pytest.FixtureRequest) -> str:
-    if request.param == "native" and (problem := relay_program.problem()):
-        pytest.skip(problem)
-    return str(request.param)
-
-
-@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
 def test_a_guard_that_ends_in_time_gives_its_answer_though_the_tray_quits(
     house: House, plain: Plain, number: signal.Signals
 ) -> None:
@@ -199,32 +186,27 @@ def test_a_guard_that_ends_in_time_gives_its_answer_though_the_tray_quits(
     guards.check(True, 1, False, [("deny", False, "ok")])
 
 
-def test_a_signal_with_the_first_event_ends_the_tray_in_order(plain: Plain, tmp_path: Path) -> None:
-    program = Path(__file__).with_name("early_signal_tray.py")
+@pytest.mark.parametrize("when", ["early", "late"])
+def test_a_signal_with_the_first_event_or_while_it_closes_ends_the_tray_in_order(
+    plain: Plain, tmp_path: Path, when: str
+) -> None:
+    program = Path(__file__).with_name("signalled_tray.py")
 
-    tray = plain.start([sys.executable, "-I", program, "--home", tmp_path / "h", "run"])
+    tray = plain.start([sys.executable, "-I", program, when, "--home", tmp_path / "h", "run"])
 
     assert tray.wait(LONG) == 0, (tmp_path / "output").read_text()
     assert not locate(str(tmp_path / "h")).socket.exists()
     assert "deleted or replaced" not in (tmp_path / "output").read_text(), "the tray removed its socket itself"
 
 
-def test_a_signal_while_the_tray_closes_does_not_keep_it_from_writing_its_rows(plain: Plain, tmp_path: Path) -> None:
-    program = Path(__file__).with_name("late_signal_tray.py")
-
-    tray = plain.start([sys.executable, "-I", program, "--home", tmp_path / "h", "run"])
-
-    assert tray.wait(LONG) == 0, (tmp_path / "output").read_text()
-
-
-@pytest.mark.parametrize("number", SIGNALS)
 def test_a_guard_that_takes_too_long_is_ended_before_the_one_shot_engine_asks_it_again(
-    house: House, plain: Plain, number: signal.Signals
+    house: House, plain: Plain
 ) -> None:
-    guards = Guards(house, plain, 0.2, ways())
+    """So is one that has one turn in a session."""
+    guards = Guards(house, plain, 0.2, ways(), {**KINDS, "once": {"failure": "allow", "once": True}})
     guards.start()
 
-    guards.live.process.send_signal(number)
+    guards.live.process.terminate()
     guards.wait_again()
     guards.go()
 
@@ -234,29 +216,24 @@ def test_a_guard_that_takes_too_long_is_ended_before_the_one_shot_engine_asks_it
     assert [row.answer for row in trays] == [{} for _ in trays]
 
 
-@pytest.mark.parametrize(("failure", "verdict"), [(None, "ask"), ("ask", "ask"), ("block", "deny")])
-def test_a_guard_that_never_ends_is_no_allow_because_the_tray_quits(
-    house: House, plain: Plain, tmp_path: Path, way: str, failure: str | None, verdict: str
-) -> None:
-    scene = Scene(house, plain, tmp_path, 0.2)
-    more: dict[str, Any] = {"failure": failure} if failure else {}
-    house.hook("guard", on="tool_before", script=GUARD.format(folder=tmp_path), timeout=8, **more)
-    scene.live.start()
-    relay = scene.relay(way)
+def test_a_guard_that_never_ends_is_no_allow_because_the_tray_quits(house: House, plain: Plain) -> None:
+    kinds: dict[str, dict[str, Any]] = {"ask": {"failure": "ask"}, "block": {"failure": "block"}, "default": {}}
+    guards = Guards(house, plain, 0.2, ways(), {kind: {**keys, "timeout": 8} for kind, keys in kinds.items()})
+    guards.start()
 
-    scene.live.process.send_signal(signal.SIGTERM)
+    guards.live.process.terminate()
 
-    output, _ = relay.communicate(timeout=LONG)
-    assert output, scene.explain()
-    assert json.loads(output)["hookSpecificOutput"]["permissionDecision"] == verdict, scene.explain()
-    assert (len(scene.started), scene.overlapped) == (2, False)
+    for name, scene in guards.scenes.items():
+        wanted = "deny" if name.endswith("block") else "ask"
+        assert verdict(guards.relays[name]) == wanted, scene.explain()
+        assert (len(scene.started), scene.overlapped) == (2, False)
 
 
 def test_a_second_signal_ends_the_hooks_at_once(house: House, plain: Plain, tmp_path: Path) -> None:
     scene = Scene(house, plain, tmp_path, LONG)
-    scene.guard("allow")
+    scene.guard(failure="allow")
     scene.live.start()
-    relay = scene.relay("portable")
+    relay = scene.relay()
     scene.live.process.send_signal(signal.SIGTERM)
     scene.shut()
 
@@ -274,29 +251,13 @@ def test_a_guard_that_the_session_manager_ends_together_with_the_tray_is_asked_a
 ) -> None:
     """systemd sends SIGTERM to every process of a login's program, also to hooks."""
     scene = Scene(house, plain, tmp_path, LONG)
-    scene.guard("allow")
+    scene.guard(failure="allow")
     scene.live.start()
-    relay = scene.relay("portable")
+    relay = scene.relay()
     scene.live.process.send_signal(signal.SIGTERM)
     scene.shut()
 
     os.killpg(scene.started[0], signal.SIGTERM)
-    wait(lambda: len(scene.started) == 2, 60, "the one-shot engine asks the guard")
-    scene.go()
-
-    assert denied(relay), scene.explain()
-    assert scene.live.process.wait(LONG) == 0
-
-
-def test_a_hook_that_has_one_turn_in_a_session_keeps_it_when_the_tray_quits(
-    house: House, plain: Plain, tmp_path: Path
-) -> None:
-    scene = Scene(house, plain, tmp_path, 0.2)
-    scene.guard("allow", once=True)
-    scene.live.start()
-    relay = scene.relay("portable")
-
-    scene.live.process.send_signal(signal.SIGTERM)
     wait(lambda: len(scene.started) == 2, 60, "the one-shot engine asks the guard")
     scene.go()
 
@@ -318,9 +279,9 @@ def test_a_request_to_an_http_hook_is_cut_and_the_one_shot_engine_asks_again(
 
     with contextlib.closing(WebServer(respond)) as server:
         scene = Scene(house, plain, tmp_path, 0.2)
-        scene.guard("allow", script="", type="http", url=server.url, allow_local=[server.place])
+        scene.guard(failure="allow", script="", type="http", url=server.url, allow_local=[server.place])
         scene.live.start()
-        relay = scene.relay("portable")
+        relay = scene.relay()
 
         scene.live.process.send_signal(signal.SIGTERM)
 
@@ -332,11 +293,11 @@ def test_a_request_to_an_http_hook_is_cut_and_the_one_shot_engine_asks_again(
 @pytest.mark.desktop
 def test_a_session_bus_that_dies_takes_no_guard_with_it(house: House, plain: Plain, tmp_path: Path) -> None:
     scene = Scene(house, plain, tmp_path, LONG)
-    scene.guard("allow")
+    scene.guard(failure="allow")
     with parts.session_bus(tmp_path, os.environ) as address:
         plain.environment["DBUS_SESSION_BUS_ADDRESS"] = address
         scene.live.start()
-        relay = scene.relay("portable")
+        relay = scene.relay()
     wait(lambda: "D-Bus session is gone" in (tmp_path / "output").read_text(), 60, "the tray notices")
     scene.live.process.send_signal(signal.SIGTERM)
     scene.shut()
@@ -350,7 +311,7 @@ def test_a_session_bus_that_dies_takes_no_guard_with_it(house: House, plain: Pla
 @pytest.mark.desktop
 def test_an_x_server_that_dies_takes_no_guard_with_it(house: House, plain: Plain, tmp_path: Path) -> None:
     scene = Scene(house, plain, tmp_path, LONG)
-    scene.guard("allow")
+    scene.guard(failure="allow")
     screen = ("Xvfb", "-displayfd", "1", "-noreset")  # else it starts anew, without tint2, when query_screen leaves
     with parts.process(*screen, environment=plain.environment, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
@@ -359,7 +320,7 @@ def test_an_x_server_that_dies_takes_no_guard_with_it(house: House, plain: Plain
         wait(lambda: query_screen(plain.environment).xembed, 60, "tint2 has a tray")
         plain.environment["PYSTRAY_BACKEND"] = "xorg"
         scene.live.start()
-        relay = scene.relay("portable")
+        relay = scene.relay()
     wait(lambda: host.poll() is not None, 60, "the display is gone")
     scene.live.process.send_signal(signal.SIGTERM)
     scene.shut()
@@ -371,22 +332,7 @@ def test_an_x_server_that_dies_takes_no_guard_with_it(house: House, plain: Plain
 
 
 @pytest.mark.desktop
-def test_quit_in_the_menu_waits_for_the_guard_and_shows_it(desk: Desk, house: House) -> None:
-    guards = Guards(house, desk, LONG, ["portable"])
-    guards.start()
-
-    guards.live.click("Quit")
-    guards.shut()
-    desk.wait(lambda: guards.live.menu()[0].label.startswith("Quitting:"), 60, "the menu says what it waits for")
-    guards.go()
-
-    guards.check(True, 1, False, [("deny", False, "ok")])
-
-
-@pytest.mark.desktop
-def test_quit_twice_in_the_menu_ends_the_guard_and_the_one_shot_engine_asks_it_again(
-    desk: Desk, house: House
-) -> None:
+def test_quit_in_the_menu_waits_for_the_guard_and_a_second_one_ends_it(desk: Desk, house: House) -> None:
     guards = Guards(house, desk, LONG, ["portable"])
     guards.start()
     guards.live.click("Quit")

@@ -1,4 +1,4 @@
-"""What the hook formats' documents require, seen by a person at a desktop: a bubble, and a click."""
+"""What the hook formats' documents require, seen by a person at a desktop: a click."""
 
 from __future__ import annotations
 
@@ -9,23 +9,9 @@ import pytest
 from desk import Desk
 from house import House
 from live import Live
-from seeds.inputs import PRINTED
 
 pytestmark = pytest.mark.desktop
 SLOW = 60.0  # seconds on a loaded machine
-
-
-def test_a_turn_of_shelley_that_ended_is_notified(desk: Desk, tmp_path: Path) -> None:
-    live = Live.fresh(desk, tmp_path)
-    ended = dict(PRINTED["shelley", "end-of-turn"])
-
-    live.relay("shelley", "end-of-turn", ended)
-
-    said = str(ended["final_response"])
-    bubble = desk.wait(
-        lambda: next((one for one in desk.notifications() if said in one.body), None), SLOW, "the turn's end"
-    )
-    assert "shelley" in bubble.summary
 
 
 def test_a_revocation_typed_into_an_agent_is_done_at_a_persons_click(

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from desk import Desk
-from desk.viewer import viewer
 from desktop.ink import ink
+from guarded import DENY, GUARD, approved, at_once, delete
 from live import Live
-from test_state_folder import at_once, delete
-from test_trouble import DENY, GUARD, approved
 
 from tray.desktop.artwork import IconState
 
 pytestmark = pytest.mark.desktop
 WHAT = "The state folder was deleted"
-
-
-@pytest.fixture
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("e")
-
-
-@pytest.fixture
-def opened(desk: Desk, folder: Path) -> Iterator[Path]:
-    with viewer(desk, folder) as note:
-        yield note
 
 
 def test_the_icon_a_critical_notification_and_the_menu_say_that_the_folder_was_deleted(

@@ -7,15 +7,12 @@ import shlex
 from pathlib import Path
 
 from desk import Desk
-from e2e.test_main_job import folder
 from house import PRE_TOOL_USE
 from live import Live
 
 from tray.approvals.passphrase import Passphrase
 from tray.engine.stores import open_stores
 from tray.paths import locate
-
-__all__ = ["folder"]
 
 SLOW = 60.0  # seconds on a loaded machine
 XTERM = "/usr/bin/xterm"

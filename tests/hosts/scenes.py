@@ -5,11 +5,13 @@ The stand-ins follow documentation and others' findings. Nothing here was run ag
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,9 @@ from tray.engine.log_rows import log_row
 from tray.engine.stores import open_stores
 from tray.paths import locate
 
+QUESTIONED = ASKED | {"name": "ask", "matcher": "questioned"}
+SHARED = (REFUSED, QUESTIONED, REWRITE, NO_PROMPT)  # each judges what has its own word in it
+NUMBERS = itertools.count()
 SCRIPTS = {
     "rewrite.sh": REWRITE_SCRIPT,
     "stop.sh": """test -e "$HOME/once" && exit
@@ -61,6 +66,7 @@ class Place:
     live: Live
     home: Path
     stand_in: StandIn
+    since: float = 0.0  # rows of earlier calls are not of this place
 
     def hooktray(self, *words: str, code: int = 0) -> subprocess.CompletedProcess[bytes]:
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
@@ -74,7 +80,8 @@ class Place:
             rows = [dict(log_row(record)) for record in reversed(journal.recent(1000))]
         finally:
             journal.close()
-        return [row for row in rows if row["agent"] == self.agent.agent and kind in ("", row["kind"])]
+        own = [row for row in rows if row["agent"] == self.agent.agent and row["at"] >= self.since]
+        return [row for row in own if kind in ("", row["kind"])]
 
     def verdicts(self, kind: str, count: int) -> list[str]:
         """Of so many rows, or more: they are written after the answers have left."""
@@ -86,6 +93,23 @@ class Place:
 
 
 Start = Callable[..., Place]
+
+
+def place_in(folder: Path, agent: StandInAgent, *hooks: Mapping[str, Any]) -> Place:
+    """A tray with these hooks that nothing is connected to."""
+    live = started(folder, hooks, SCRIPTS)
+    settings = folder / agent.settings
+    if agent.existing:
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.write_text(agent.existing)
+    return Place(agent, live, folder, stand_in(folder, agent))
+
+
+def stand_in(folder: Path, agent: StandInAgent) -> StandIn:
+    """The agent in a project of its own."""
+    project = folder / f"project-{next(NUMBERS)}"
+    project.mkdir()
+    return StandIn(folder / agent.settings, project, agent.run, agent.moments, agent.commands)
 
 
 @by_person
@@ -101,17 +125,10 @@ class StandInScenes:
         monkeypatch.setenv("HOME", str(tmp_path))
 
         def start(*hooks: Mapping[str, Any], connected: bool = True) -> Place:
-            live = started(tmp_path, hooks, SCRIPTS)
-            opened.append(live)
-            settings, project = tmp_path / self.agent.settings, tmp_path / "project"
-            project.mkdir()
-            if self.agent.existing:
-                settings.parent.mkdir(parents=True, exist_ok=True)
-                settings.write_text(self.agent.existing)
-            stand_in = StandIn(settings, project, self.agent.run, self.agent.moments, self.agent.commands)
-            place = Place(self.agent, live, tmp_path, stand_in)
+            place = place_in(tmp_path, self.agent, *hooks)
+            opened.append(place.live)
             if connected:
-                live.connect(self.agent.agent)
+                place.live.connect(self.agent.agent)
             return place
 
         yield start
@@ -119,53 +136,59 @@ class StandInScenes:
             assert isinstance(live.place, Plain)
             live.place.close()
 
-    def test_a_session_that_nobody_refuses_is_journalled_once_each(self, place: Start) -> None:
+    @pytest.fixture(scope="class")
+    def shared_tray(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+        place = place_in(tmp_path_factory.mktemp("s"), self.agent, *SHARED)
+        place.live.connect(self.agent.agent)
+        yield place
+        assert isinstance(place.live.place, Plain)
+        place.live.place.close()
+
+    @pytest.fixture
+    def shared(self, shared_tray: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
+        """A session of its own on the tray of the class, which has the hooks in SHARED."""
+        monkeypatch.setenv("HOME", str(shared_tray.home))
+        return replace(shared_tray, stand_in=stand_in(shared_tray.home, self.agent), since=time.time())
+
+    def test_a_session_that_nobody_refuses_is_journalled_once_each(self, shared: Place) -> None:
         """The hooks that its user had in there still run."""
-        one = place(REFUSED)
+        shared.stand_in.turn("hello", ("Bash", {"command": "touch wanted"}), ("Write", {"file_path": "new.txt"}))
 
-        one.stand_in.turn("hello", ("Bash", {"command": "touch wanted"}), ("Write", {"file_path": "new.txt"}))
-
-        assert one.made() == {"wanted", "new.txt"}
-        assert one.stand_in.warnings == []
-        assert one.verdicts("turn_end", 1) == ["abstain"]
-        kinds = [row["kind"] for row in one.rows()]
+        assert shared.made() == {"wanted", "new.txt"}
+        assert shared.stand_in.warnings == []
+        assert shared.verdicts("turn_end", 1) == ["abstain"]
+        kinds = [row["kind"] for row in shared.rows()]
         assert kinds.count("tool_before") == 2
         assert kinds.count("tool_after") == 2
         assert kinds.count("session_start") == int(self.agent.starts)
-        assert {row["verdict"] for row in one.rows()} == {"abstain"}
-        assert not self.agent.existing or (one.home / "own-hook-ran").exists()
+        assert {row["verdict"] for row in shared.rows()} == {"abstain"}
+        assert not self.agent.existing or (shared.home / "own-hook-ran").exists()
         if self.agent.closes:
-            wait(lambda: one.rows("session_end"), what="the end of the session is journalled")
+            wait(lambda: shared.rows("session_end"), what="the end of the session is journalled")
 
-    def test_a_refused_call_does_not_run_and_the_model_reads_why(self, place: Start) -> None:
-        one = place(REFUSED)
+    def test_a_refused_call_does_not_run_and_the_model_reads_why(self, shared: Place) -> None:
+        shared.stand_in.turn("hello", ("Bash", {"command": "touch forbidden"}), ("Write", {"file_path": "forbidden"}))
 
-        one.stand_in.turn("hello", ("Bash", {"command": "touch forbidden"}), ("Write", {"file_path": "forbidden"}))
+        assert shared.made() == set()
+        assert ["refused-by-a-rule" in reason for reason in shared.stand_in.refused] == [True, True]
+        assert shared.verdicts("tool_before", 2) == ["deny", "deny"]
+        assert shared.stand_in.warnings == []
 
-        assert one.made() == set()
-        assert ["refused-by-a-rule" in reason for reason in one.stand_in.refused] == [True, True]
-        assert one.verdicts("tool_before", 2) == ["deny", "deny"]
-        assert one.stand_in.warnings == []
+    def test_an_ask_reaches_its_user_or_is_a_refusal(self, shared: Place) -> None:
+        shared.stand_in.turn("hello", ("Bash", {"command": "touch questioned"}))
 
-    def test_an_ask_reaches_its_user_or_is_a_refusal(self, place: Start) -> None:
-        one = place(ASKED)
-
-        one.stand_in.turn("hello", ("Bash", {"command": "touch forbidden"}))
-
-        assert one.made() == set()
-        told = one.stand_in.asked if self.agent.asks else one.stand_in.refused
+        assert shared.made() == set()
+        told = shared.stand_in.asked if self.agent.asks else shared.stand_in.refused
         assert len(told) == 1
-        assert one.verdicts("tool_before", 1) == ["ask" if self.agent.asks else "deny"]
+        assert shared.verdicts("tool_before", 1) == ["ask" if self.agent.asks else "deny"]
 
-    def test_a_rewritten_call_runs_as_rewritten_or_not_at_all(self, place: Start) -> None:
-        one = place(REWRITE)
+    def test_a_rewritten_call_runs_as_rewritten_or_not_at_all(self, shared: Place) -> None:
+        shared.stand_in.turn("hello", ("Bash", {"command": "touch original"}))
 
-        one.stand_in.turn("hello", ("Bash", {"command": "touch original"}))
-
-        assert one.made() == ({"rewritten"} if self.agent.rewrites else set())
-        assert one.stand_in.warnings == []
+        assert shared.made() == ({"rewritten"} if self.agent.rewrites else set())
+        assert shared.stand_in.warnings == []
         if not self.agent.rewrites:
-            assert "A hook's rewrite cannot be carried" in one.stand_in.refused[0]
+            assert "A hook's rewrite cannot be carried" in shared.stand_in.refused[0]
 
     def test_the_end_of_a_turn_can_be_refused_once(self, place: Start) -> None:
         one = place(ONCE_MORE)
@@ -182,11 +205,11 @@ class StandInScenes:
         folder = one.stand_in.config.parent
         before = tree(folder) if folder.exists() else {}
 
-        one.hooktray("connect", self.agent.agent, "--yes")
+        one.live.connect(self.agent.agent)
         connected = tree(folder)
-        one.hooktray("connect", self.agent.agent, "--yes")
+        one.live.connect(self.agent.agent)
         assert tree(folder) == connected != before
-        one.hooktray("disconnect", self.agent.agent, "--yes")
+        one.live.command("disconnect", self.agent.agent, "--yes")
 
         assert (tree(folder) if folder.exists() else {}) == before
 
@@ -219,10 +242,8 @@ class StandInScenes:
 class PromptScenes(StandInScenes):
     """For agents with an event that can refuse a prompt."""
 
-    def test_a_refused_prompt_never_reaches_the_model(self, place: Start) -> None:
-        one = place(NO_PROMPT)
+    def test_a_refused_prompt_never_reaches_the_model(self, shared: Place) -> None:
+        shared.stand_in.turn("a secret prompt", ("Bash", {"command": "touch wanted"}))
 
-        one.stand_in.turn("a secret prompt", ("Bash", {"command": "touch wanted"}))
-
-        assert (one.stand_in.prompts, one.made()) == ([], set())
-        assert one.verdicts("prompt", 1) == ["deny"]
+        assert (shared.stand_in.prompts, shared.made()) == ([], set())
+        assert shared.verdicts("prompt", 1) == ["deny"]
