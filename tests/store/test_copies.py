@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 from desk import wait
+from store.bundles import HOOK
 
-from tray.model.hook import Command, Hook, Match, Source
 from tray.store import copies as module
 from tray.store.copies import Bundle, Copies, DamagedError
-
-CONTENTS = {"/work/guard.py": b"import lib.names\n", "/work/lib/names.py": b"NAMES = ()\n"}
 
 NEVER, AT_ONCE = 1 << 62, -1  # how old a folder's sign has to be until it is believed
 
@@ -31,26 +29,9 @@ def has_moved_on(tmp_path: Path, since: int) -> bool:
 
 
 @pytest.fixture
-def copies(tmp_path: Path) -> Copies:
-    (tmp_path / "copies").mkdir()
-    return Copies(tmp_path / "copies")
-
-
-@pytest.fixture
 def bundle() -> Bundle:
-    hook = Hook(
-        name="guard",
-        source=Source(kind="hooktray", path="/work/hooktray.yaml"),
-        match=Match(event="tool_before"),
-        action=Command(line="python3 guard.py", folder="/work"),
-        files=("lib/*.py",),
-        dialect="starchild",
-    )
-    return Bundle(hook=hook, contents=CONTENTS)
-
-
-def beside(guard: Path) -> None:
-    (guard.parent / "json.py").write_text("evil = True\n")
+    contents = {"/work/guard.py": b"import lib.names\n", "/work/lib/names.py": b"NAMES = ()\n"}
+    return Bundle(hook=HOOK, contents=contents)
 
 
 def below(guard: Path) -> None:
@@ -90,7 +71,6 @@ def in_a_folder_put_in_its_place(guard: Path) -> None:
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="links, folders and times as POSIX has them")
 GUESTS = [
-    beside,
     below,
     above,
     in_a_new_folder,

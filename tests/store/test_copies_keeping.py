@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from store.bundles import bundle
 
-from tray.model.hook import Command, Hook, Match, Source
 from tray.store.copies import DRAFT, DRAFT_SECONDS, Bundle, Copies, Manifest
 
 KEEPERS = 3
@@ -20,7 +20,7 @@ KEEPER = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tests.store.test_copies_keeping import bundle
+from tests.store.bundles import bundle
 from tray.store.copies import Copies
 copies = Copies(Path(sys.argv[1]))
 with ThreadPoolExecutor(4) as threads:
@@ -28,18 +28,6 @@ with ThreadPoolExecutor(4) as threads:
         names = set(threads.map(copies.save, [bundle(line.strip())] * 4))
         print(*names, flush=True)
 """
-
-
-def bundle(text: str) -> Bundle:
-    hook = Hook(
-        name="guard",
-        source=Source(kind="hooktray", path="/work/hooktray.yaml"),
-        match=Match(event="tool_before"),
-        action=Command(line="python3 guard.py", folder="/work"),
-        dialect="starchild",
-    )
-    contents = {f"/work/{number}/guard.py": text.encode() for number in range(5)}
-    return Bundle(hook=hook, contents=contents, executable=frozenset(contents))
 
 
 class Keepers:
@@ -67,23 +55,27 @@ class Keepers:
 
 
 @pytest.fixture
-def copies(tmp_path: Path) -> Copies:
-    (tmp_path / "copies").mkdir()
-    return Copies(tmp_path / "copies")
-
-
-@pytest.fixture
 def keepers(copies: Copies) -> Iterator[Keepers]:
     keepers = Keepers(copies.folder)
     yield keepers
     keepers.close()
 
 
-def test_all_get_one_whole_copy_and_no_draft_is_left(copies: Copies, keepers: Keepers) -> None:
-    names = {bundle(f"{number}").digest for number in range(100)}
-    for number in range(100):
+def test_all_get_one_whole_copy_and_no_draft_is_left_and_what_is_damaged_is_mended_by_all_of_them(
+    copies: Copies, keepers: Keepers, tmp_path: Path
+) -> None:
+    names = {bundle(f"{number}").digest for number in range(25)}
+    for number in range(25):
         (name,) = keepers.save(f"{number}")
         copies.check(name)
+    assert {path.name for path in copies.folder.iterdir()} == names
+
+    for harm in ("altered", "foreign", "no manifest", "a file", "a link"):
+        for _ in range(5):
+            spoil(copies.folder / name, harm, tmp_path)
+            assert keepers.save("24") == {name}
+            copies.save(bundle("24"))  # of two who mend at once, each may have taken the other's away for a moment
+            copies.check(name)
     assert {path.name for path in copies.folder.iterdir()} == names
 
 
@@ -105,20 +97,6 @@ def test_who_finds_the_copy_gone_while_it_is_mended_makes_it(copies: Copies) -> 
 
     copies.save(bundle("same"))
     copies.check(Gone(copies.folder).save(bundle("same")))
-
-
-@pytest.mark.parametrize("harm", ["altered", "foreign", "no manifest", "a file", "a link"])
-def test_what_is_damaged_is_mended_by_all_of_them(
-    copies: Copies, keepers: Keepers, harm: str, tmp_path: Path
-) -> None:
-    name = bundle("same").digest
-    for _ in range(20):
-        copies.save(bundle("same"))
-        spoil(copies.folder / name, harm, tmp_path)
-        assert keepers.save("same") == {name}
-        copies.save(bundle("same"))  # of two who mend at once, each may have taken the other's away for a moment
-        copies.check(name)
-    assert [path.name for path in copies.folder.iterdir()] == [name]
 
 
 class Late(Copies):

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 from msgspec.structs import replace
 
@@ -10,60 +7,51 @@ from tray.errors import StoreError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Hook, Match, Rule, Source, restore
 from tray.store.checkpoint import LEDGER
-from tray.store.db import Database, begin_anew, open_db
+from tray.store.db import Database, begin_anew
 from tray.store.ledger import Ledger, LedgerAction, chain_value
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Database:
-    tmp_path.chmod(0o700)
-    return open_db(tmp_path / "hooktray.db", create=True)
-
-
-def command(name: str) -> Hook:
+def hook(name: str, action: Command | Rule | None = None) -> Hook:
     return Hook(
         name=name,
         source=Source(kind="hooktray", path="/c/hooktray.yaml", line=3),
         match=Match(event="tool_before", agents=("claude-code",), tool="Bash"),
-        action=Command(line=f"./{name}.sh", folder="/c"),
+        action=action or Command(line=f"./{name}.sh", folder="/c"),
         env=("MY_TOKEN",),
         dialect="starchild",
     )
 
 
-def rule(name: str) -> Hook:
-    return Hook(
-        name=name,
-        source=Source(kind="hooktray", path="/c/hooktray.yaml"),
-        match=Match(event="tool_before"),
-        action=Rule(verdict=Verdict.ASK, reason="sure?"),
-        dialect="starchild",
-    )
+RULE = hook("rule", Rule(verdict=Verdict.ASK, reason="sure?"))
 
 
-def write(ledger: Ledger, act: LedgerAction, hook: Hook, digest: str, place: int = 0) -> None:
-    ledger.append(act, hook.key, digest, definition=hook.definition, position=(0, place), channel="tray")
+def approve(ledger: Ledger, name: str, digest: str, place: int = 0) -> None:
+    write(ledger, LedgerAction.APPROVE, hook(name), digest, place)
 
 
-@pytest.mark.parametrize("hook", [command("guard"), rule("ask")], ids=["command", "rule"])
-def test_an_approved_definition_comes_back_as_the_same_hook(database: Database, hook: Hook) -> None:
-    write(Ledger(database), LedgerAction.APPROVE, hook, "d1")
+def write(ledger: Ledger, act: LedgerAction, one: Hook, digest: str, place: int = 0) -> None:
+    ledger.append(act, one.key, digest, definition=one.definition, position=(0, place), channel="tray")
+
+
+@pytest.mark.parametrize("one", [hook("guard"), RULE], ids=["command", "rule"])
+def test_an_approved_definition_comes_back_as_the_same_hook(database: Database, one: Hook) -> None:
+    write(Ledger(database), LedgerAction.APPROVE, one, "d1")
 
     (approved,) = Ledger(database).in_order()
 
-    assert approved.hook.definition == hook.definition
-    assert restore(hook.definition) == restore(approved.hook.definition)
+    assert approved.hook.definition == one.definition
+    assert restore(one.definition) == restore(approved.hook.definition)
     assert (approved.digest, approved.channel) == ("d1", "tray")
 
 
 def test_a_line_number_is_no_part_of_a_definition() -> None:
-    moved = replace(command("guard"), source=Source(kind="hooktray", path="/c/hooktray.yaml", line=9))
+    moved = replace(hook("guard"), source=Source(kind="hooktray", path="/c/hooktray.yaml", line=9))
 
-    assert moved.definition == command("guard").definition
+    assert moved.definition == hook("guard").definition
 
 
 def test_the_last_word_counts(database: Database) -> None:
-    ledger, guard = Ledger(database), command("guard")
+    ledger, guard = Ledger(database), hook("guard")
 
     write(ledger, LedgerAction.APPROVE, guard, "d1")
     write(ledger, LedgerAction.DENY, guard, "d2")
@@ -78,27 +66,17 @@ def test_the_last_word_counts(database: Database) -> None:
     assert dict(ledger.state.revoked) == {guard.key: "d2"}
 
 
-def test_rules_come_first_then_the_declared_order(database: Database) -> None:
+def test_rules_come_first_then_the_declared_order_which_can_change(database: Database) -> None:
     ledger = Ledger(database)
-    write(ledger, LedgerAction.APPROVE, command("second"), "d2", 2)
-    write(ledger, LedgerAction.APPROVE, command("first"), "d1", 1)
-    write(ledger, LedgerAction.APPROVE, rule("rule"), "d3", 3)
+    approve(ledger, "second", "d2", 2)
+    approve(ledger, "first", "d1", 1)
+    write(ledger, LedgerAction.APPROVE, RULE, "d3", 3)
+    before = [one.hook.name for one in ledger.in_order()], ledger.state.version
 
-    assert [one.hook.name for one in ledger.in_order()] == ["rule", "first", "second"]
+    ledger.set_positions({hook("second").key: (0, 0)})
 
-
-def test_every_act_makes_a_new_version_and_a_link_of_the_chain(database: Database) -> None:
-    ledger = Ledger(database)
-    write(ledger, LedgerAction.APPROVE, command("a"), "d1")
-    first = ledger.state.version
-    write(ledger, LedgerAction.REVOKE, command("a"), "d1")
-
-    with database.connect() as connection:
-        chain = [row[0] for row in connection.execute("SELECT chain FROM ledger ORDER BY seq")]
-
-    assert ledger.state.version > first
-    assert len(set(chain)) == 2
-    assert all(len(link) == 64 for link in chain)
+    assert before == (["rule", "first", "second"], ledger.state.version), "no approval was touched"
+    assert [one.hook.name for one in Ledger(database).in_order()] == ["rule", "second", "first"]
 
 
 def test_a_definition_that_cannot_be_read_approves_nothing(database: Database) -> None:
@@ -114,7 +92,7 @@ def test_a_definition_that_cannot_be_read_approves_nothing(database: Database) -
 def test_nothing_of_an_altered_ledger_counts(database: Database, how: str) -> None:
     ledger = Ledger(database)
     for number in range(3):
-        write(ledger, LedgerAction.APPROVE, command(f"g{number}"), f"d{number}")
+        approve(ledger, f"g{number}", f"d{number}")
     assert not ledger.is_altered
     spoil(database, how)
 
@@ -144,7 +122,7 @@ def forge(database: Database, key: str) -> None:
     """One more row with the right link, as any program of the user's can compute it."""
     with database.write() as connection:
         last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
-        row = (1.0, "approve", key, "evil", command("evil").definition, "[0, 1]", "tray")
+        row = (1.0, "approve", key, "evil", hook("evil").definition, "[0, 1]", "tray")
         connection.execute(
             "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain) VALUES (?,?,?,?,?,?,?,?)",
             (*row, chain_value(last[0] if last else "", row)),
@@ -155,20 +133,20 @@ def forge(database: Database, key: str) -> None:
 def test_no_decision_is_built_on_a_row_that_another_program_wrote(database: Database, rows: int) -> None:
     running = Ledger(database)
     for number in range(rows):
-        write(running, LedgerAction.APPROVE, command(f"g{number}"), "d1")
+        approve(running, f"g{number}", "d1")
     forge(database, "evil")
 
-    running.set_positions({command("g0").key: (7, 7)})
+    running.set_positions({hook("g0").key: (7, 7)})
     for ledger in (running, Ledger(database)):
         with pytest.raises(StoreError, match="another program altered the ledger"):
-            write(ledger, LedgerAction.APPROVE, command("a"), "d1")
+            approve(ledger, "a", "d1")
 
     assert len(running.in_order()) == rows
     assert "evil" not in Ledger(database).state.approved
 
 
 def test_rows_without_the_note_of_the_last_one_do_not_count(database: Database) -> None:
-    write(Ledger(database), LedgerAction.APPROVE, command("a"), "d1")
+    approve(Ledger(database), "a", "d1")
     database.path.with_name(LEDGER).unlink()
 
     assert Ledger(database).in_order() == ()
@@ -176,22 +154,22 @@ def test_rows_without_the_note_of_the_last_one_do_not_count(database: Database) 
 
 def test_another_database_counts_once_it_is_swapped_in(database: Database) -> None:
     ledger = Ledger(database)
-    write(ledger, LedgerAction.APPROVE, command("a"), "d1")
+    approve(ledger, "a", "d1")
 
     with ledger.swap():
         begin_anew(database.path, "damaged")
 
     assert (ledger.in_order(), ledger.state.tampered) == ((), "")
-    write(ledger, LedgerAction.APPROVE, command("b"), "d2")
+    approve(ledger, "b", "d2")
     assert [one.digest for one in Ledger(database).in_order()] == ["d2"]
     assert ledger.state.version == 2, "no undo of a row of the earlier database takes it back"
 
 
 @pytest.mark.parametrize("text", ["[[", "[]", '{"k": 1}', '{"k": ["a", 0]}', '{"k": [1]}', 5])
 def test_places_that_cannot_be_read_leave_each_hook_where_it_was_approved(database: Database, text: object) -> None:
-    write(Ledger(database), LedgerAction.APPROVE, command("a"), "d1", 3)
+    approve(Ledger(database), "a", "d1", 3)
     with database.write() as connection:
-        text = text.replace('"k"', f'"{command("a").key}"') if isinstance(text, str) else text
+        text = text.replace('"k"', f'"{hook("a").key}"') if isinstance(text, str) else text
         connection.execute("INSERT INTO meta VALUES ('order', ?)", (text,))
 
     assert [one.position for one in Ledger(database).in_order()] == [(0, 3)]
@@ -203,9 +181,9 @@ def test_a_crash_while_a_row_is_written_loses_nothing_and_lets_nothing_in(
 ) -> None:
     head = database.path.with_name(LEDGER)
     ledger = Ledger(database)
-    write(ledger, LedgerAction.APPROVE, command("a"), "d1")
+    approve(ledger, "a", "d1")
     before = head.read_text()
-    write(ledger, LedgerAction.APPROVE, command("b"), "d2")
+    approve(ledger, "b", "d2")
     head.write_text(head.read_text() + before)  # as it stands until the commit is known
     if not committed:
         with database.write() as connection:
@@ -220,18 +198,6 @@ def test_a_crash_while_a_row_is_written_loses_nothing_and_lets_nothing_in(
         assert "evil" not in Ledger(database).state.approved
 
 
-def test_places_can_change_without_touching_an_approval(database: Database) -> None:
-    ledger = Ledger(database)
-    write(ledger, LedgerAction.APPROVE, command("a"), "d1", 1)
-    write(ledger, LedgerAction.APPROVE, command("b"), "d2", 2)
-    before = ledger.state.version
-
-    ledger.set_positions({command("b").key: (0, 0)})
-
-    assert [one.hook.name for one in Ledger(database).in_order()] == ["b", "a"]
-    assert ledger.state.version == before
-
-
 def test_a_confirmed_setting_is_no_hook(database: Database) -> None:
     ledger = Ledger(database)
     ledger.append(LedgerAction.APPROVE, "setting:without_tray", "d1", definition="", position=(0, 0), channel="tray")
@@ -240,26 +206,16 @@ def test_a_confirmed_setting_is_no_hook(database: Database) -> None:
     assert dict(ledger.state.settings) == {"setting:without_tray": "d1"}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
-def test_the_file_is_ours_alone(database: Database) -> None:
-    assert oct(database.path.stat().st_mode & 0o777) == "0o600"
-
-
-def test_a_row_about_another_hook_does_not_keep_an_approval_from_being_undone(database: Database) -> None:
+@pytest.mark.parametrize(("later", "left"), [("second", "second"), ("first", "first")])
+def test_only_a_later_row_about_the_same_hook_keeps_an_approval_from_being_undone(
+    database: Database, later: str, left: str
+) -> None:
     ledger = Ledger(database)
-    write(ledger, LedgerAction.APPROVE, command("first"), "d1")
+    approve(ledger, "first", "d1")
     version = ledger.state.version
-    write(ledger, LedgerAction.APPROVE, command("second"), "d2")
+    approve(ledger, later, "d2")
 
-    assert ledger.undo(version, "tray") > version
-    assert [one.hook.name for one in ledger.in_order()] == ["second"]
+    undone = ledger.undo(version, "tray")
 
-
-def test_a_later_row_about_the_same_hook_keeps_an_approval_from_being_undone(database: Database) -> None:
-    ledger = Ledger(database)
-    write(ledger, LedgerAction.APPROVE, command("first"), "d1")
-    version = ledger.state.version
-    write(ledger, LedgerAction.APPROVE, command("first"), "d2")
-
-    assert ledger.undo(version, "tray") == 0
-    assert [one.digest for one in ledger.in_order()] == ["d2"]
+    assert (undone > version) is (later == "second")
+    assert [(one.hook.name, one.digest) for one in ledger.in_order()] == [(left, "d2")]

@@ -38,21 +38,20 @@ def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
 
 
-def test_without_a_keyring_a_file_of_the_users_alone_has_it(tmp_path: Path) -> None:
-    place = push_secrets.keep(URL, tmp_path)
+def test_without_a_keyring_a_file_of_the_users_alone_has_them(tmp_path: Path) -> None:
+    other = "json://host/secret"
+    assert push_secrets.find(REFERENCE, tmp_path) == ""
 
-    assert place is SecretPlace.FILE
+    places = [push_secrets.keep(url, tmp_path) for url in (URL, other)]
+
+    assert places == [SecretPlace.FILE] * 2
     assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
-    assert push_secrets.find(REFERENCE, tmp_path) == URL
+    assert push_secrets.find(REFERENCE, tmp_path) == push_secrets.find(URL, tmp_path) == URL
+    assert push_secrets.find(push_urls.reference(other), tmp_path) == other
     assert list(tmp_path.iterdir()) == [tmp_path / FILE]
 
 
-def test_a_url_is_itself_and_an_unknown_reference_nothing(tmp_path: Path) -> None:
-    assert push_secrets.find(URL, tmp_path) == URL
-    assert push_secrets.find(REFERENCE, tmp_path) == ""
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{", ANOTHER, json.dumps({REFERENCE: 7})])
+@every("text", ["", "[]", "{", ANOTHER, json.dumps({REFERENCE: 7})])
 def test_nobody_puts_another_url_in_its_place(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text)
     (tmp_path / FILE).chmod(0o600)
@@ -65,14 +64,6 @@ def test_a_file_that_others_can_read_is_not_read(tmp_path: Path) -> None:
     (tmp_path / FILE).chmod(0o644)
 
     assert push_secrets.find(REFERENCE, tmp_path) == ""
-
-
-def test_several_are_kept_beside_each_other(tmp_path: Path) -> None:
-    push_secrets.keep(URL, tmp_path)
-    push_secrets.keep("json://host/secret", tmp_path)
-
-    assert push_secrets.find(REFERENCE, tmp_path) == URL
-    assert push_secrets.find(push_urls.reference("json://host/secret"), tmp_path) == "json://host/secret"
 
 
 def test_a_real_keyring_has_it_and_the_file_no_longer(tmp_path: Path) -> None:

