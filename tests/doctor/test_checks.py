@@ -18,7 +18,7 @@ from house import House
 from live import Live
 from msgspec.structs import replace
 from plain import Plain
-from sources.test_sound_pack import make as make_pack
+from sources.packs import make as make_pack
 from store.writing import write
 
 from tray.doctor import desktop_services, hooks

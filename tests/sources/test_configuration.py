@@ -23,33 +23,24 @@ from tray.sources.configuration import parse
 from tray.sources.starter import STARTER_TEXT
 from tray.store.ledger import LedgerState
 
+HOOK = "hooks:\n- event: turn_end\n  command: x\n  "
 BROKEN = [
     ("hooks:\n  - {event: tool_befor, command: ./x}", "2:6: hooks[0].event", "`tool_befor`", "`tool_before`"),
     ("hooks:\n  - {event: Stop, command: ./x}", "2:6: hooks[0].event", "`Stop`", "`agent:`"),
     ("hooks:\n- {event: Stopp, agent: claude-code, command: ./x}", "2:4: hooks[0].event", "`Stopp`", "`Stop`"),
     ("hooks:\n- {event: turn_end, agent: claude, command: x}", "hooks[0].agent", "`claude`", "`claude-code`"),
-    ("hooks:\n- event: turn_end\n  command: x\n  timeot: 3", "4:3: hooks[0].timeot", "`timeot`", "`timeout`"),
-    ("hooks:\n- event: turn_end\n  command: x\n  timeout: ten", "4:3: hooks[0].timeout", "`ten`", "timeout: 10"),
-    ("hooks:\n- event: turn_end\n  command: x\n  timeout: 0", "4:3: hooks[0].timeout", "0", "larger"),
-    ("hooks:\n- event: turn_end\n  command: x\n  timeout: 99999", "hooks[0].timeout", "99999", "smaller"),
-    ("hooks:\n- event: turn_end\n  command: x\n  failure: maybe", "hooks[0].failure", "`maybe`", "one of"),
-    ("hooks:\n- event: turn_end\n  command: x\n  enabled: on", "hooks[0].enabled", "`on`", "`true`"),
+    (f"{HOOK}timeot: 3", "4:3: hooks[0].timeot", "`timeot`", "`timeout`"),
+    (f"{HOOK}timeout: ten", "4:3: hooks[0].timeout", "`ten`", "timeout: 10"),
+    (f"{HOOK}timeout: 0", "4:3: hooks[0].timeout", "0", "larger"),
+    (f"{HOOK}timeout: 99999", "hooks[0].timeout", "99999", "smaller"),
+    (f"{HOOK}failure: maybe", "hooks[0].failure", "`maybe`", "one of"),
+    (f"{HOOK}enabled: on", "hooks[0].enabled", "`on`", "`true`"),
     ("hooks:\n- event: turn_end\n  command: 'x \"y'", "hooks[0].command", "words", "quotes"),
-    ("hooks:\n- event: turn_end\n  command: x\n  matcher: 'a(b'", "hooks[0].matcher", "`a(b`", "is meant as such"),
-    ("hooks:\n- event: turn_end\n  command: x\n  dialect: claude", "hooks[0].dialect", "`claude`", "`claude-code`"),
-    (
-        "hooks:\n- event: turn_end\n  command: x\n  agent: 3",
-        "hooks[0].agent",
-        "expected text or a list, got 3",
-        "list",
-    ),
-    (
-        "hooks:\n- event: turn_end\n  command: x\n  timeout: -1",
-        "hooks[0].timeout",
-        "a number above 0, got -1",
-        "larger",
-    ),
-    ("hooks:\n- event: turn_end\n  command: x\n  timeout:", "hooks[0].timeout", "a number, got nothing", "seconds"),
+    (f"{HOOK}matcher: 'a(b'", "hooks[0].matcher", "`a(b`", "is meant as such"),
+    (f"{HOOK}dialect: claude", "hooks[0].dialect", "`claude`", "`claude-code`"),
+    (f"{HOOK}agent: 3", "hooks[0].agent", "expected text or a list, got 3", "list"),
+    (f"{HOOK}timeout: -1", "hooks[0].timeout", "a number above 0, got -1", "larger"),
+    (f"{HOOK}timeout:", "hooks[0].timeout", "a number, got nothing", "seconds"),
     ("hooks:\n- event: turn_end\n  command: true", "hooks[0].command", "expected text, got true", "quotes"),
     ("hooks:\n- event: turn_end", "2:3: hooks[0]", "needs a command", "command:"),
     ("hooks:\n- {event: turn_end, type: rul}", "hooks[0].type", "got `rul`", "did you mean `rule`?"),
@@ -85,7 +76,6 @@ BROKEN = [
     ("quiet_hours: {from: '22:00', to: '07:00', days: [sunday]}", "quiet_hours.days[0]", "`sunday`", "one of"),
     ("ask_on_desktop: {agents: [x-cod]}", "1:27: ask_on_desktop.agents[0]", "`x-cod`", "one of"),
     ("ask_on_desktop: {seconds: 1}", "ask_on_desktop.seconds", "1", "larger"),
-    ("volume: 3", "volume", "3", "smaller"),
     ("without_tray: maybe", "1:1: without_tray", "`maybe`", "one of"),
     ("turn_quiet_seconds: 900", "1:1: turn_quiet_seconds", "900", "smaller"),
     ("bogus: 1", "1:1: bogus", "`bogus`", "hooks"),
@@ -103,7 +93,7 @@ def paths(tmp_path: Path) -> Paths:
     return paths
 
 
-@every(("text", "place", "value", "remedy"), BROKEN, ids=[row[0][:40] for row in BROKEN])
+@every(("text", "place", "value", "remedy"), BROKEN, ids=[row[0] for row in BROKEN])
 def test_an_error_names_file_place_key_value_and_remedy(text: str, place: str, value: str, remedy: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse(text, "/c/hooktray.yaml")
@@ -167,8 +157,14 @@ hooks:
     assert first.action.interpreter.endswith("python3")
 
 
-def test_a_missing_file_is_no_problem(paths: Paths) -> None:
+def test_without_a_good_file_the_defaults_are_in_force(paths: Paths) -> None:
     assert configuration.load(paths) == configuration.Configuration()
+
+    paths.config.write_text("turn_quiet_seconds: [")
+    found = configuration.load(paths)
+
+    assert (found.hooks, found.settings.turn_quiet_seconds) == ((), 3)
+    assert found.problem
 
 
 def test_the_last_good_one_outlives_a_restart(paths: Paths) -> None:
@@ -183,29 +179,23 @@ def test_the_last_good_one_outlives_a_restart(paths: Paths) -> None:
     assert f"{paths.config}:2:" in found.problem
 
 
-def test_a_broken_first_file_leaves_the_defaults(paths: Paths) -> None:
-    paths.config.write_text("turn_quiet_seconds: [")
+def test_the_starter_file_is_good_declares_nothing_and_has_the_schema_beside_it(paths: Paths) -> None:
+    schema = paths.config.parent / "hooktray.schema.json"
+    schema.write_text("{}")
 
-    found = configuration.load(paths)
-
-    assert (found.hooks, found.settings.turn_quiet_seconds) == ((), 3)
-    assert found.problem
-
-
-def test_the_starter_file_is_good_and_declares_nothing(paths: Paths) -> None:
     assert configuration.write_starter(paths)
     assert not configuration.write_starter(paths)
 
     assert configuration.load(paths) == configuration.Configuration()
+    assert schema.read_bytes() == configuration.SCHEMA.read_bytes()
 
 
 def test_the_starter_names_every_key_and_is_good_when_uncommented() -> None:
     lines = [line for line in STARTER_TEXT.splitlines()[1:] if not line.startswith("##")]
     found = parse("\n".join(line.removeprefix("# ") for line in lines), "/c/hooktray.yaml")
 
-    assert [hook.name for hook in found.hooks] == [
-        "no-rm", "tool_before rule", "guard.example.com", "turn_end prompt",
-    ]  # fmt: skip
+    names = [hook.name for hook in found.hooks]
+    assert names == ["no-rm", "tool_before rule", "guard.example.com", "turn_end prompt"]
     assert STARTER_TEXT.startswith("# yaml-language-server: $schema=./hooktray.schema.json\n")
     keys = set(re.findall(r"(\w+):", STARTER_TEXT))
     assert {*KEYS, *hooktray.KEYS} <= keys
@@ -231,14 +221,6 @@ def test_the_starter_says_of_those_settings_that_they_wait_which_do() -> None:
     said = re.findall(r"counts only after you confirm it.*\n# (\w+):", STARTER_TEXT)
 
     assert {f"setting:{key}" for key in said} == {one.key for one in waiting}
-
-
-def test_the_schema_stands_beside_the_file(paths: Paths) -> None:
-    (paths.config.parent / "hooktray.schema.json").write_text("{}")
-
-    configuration.write_starter(paths)
-
-    assert (paths.config.parent / "hooktray.schema.json").read_bytes() == configuration.SCHEMA.read_bytes()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need a right there")
@@ -271,6 +253,6 @@ threads = [threading.Thread(target=read) for _ in range(12)]
 
 
 def test_threads_that_read_settings_first_do_not_crash_the_interpreter() -> None:
-    ends = [subprocess.run([sys.executable, "-c", FIRST_USE], capture_output=True, text=True) for _ in range(12)]
+    ends = [subprocess.run([sys.executable, "-c", FIRST_USE], capture_output=True, text=True) for _ in range(3)]
 
     assert [(end.returncode, end.stderr) for end in ends] == [(0, "")] * len(ends)

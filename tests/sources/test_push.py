@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every import every
 
 from tray.errors import ConfigError
 from tray.settings import PushTarget, Settings
@@ -22,11 +23,10 @@ def test_an_address_has_defaults() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "place", "what"),
     [
         ("push: x9topic", "1:1: push", "a list"),
-        ("push: ntfy://x9topic", "1:1: push", "a list"),
         ("push: {url: ntfy://x9topic}", "1:1: push", "a list"),
         ("push: [ntfy://x9topic]", "1:8: push[0]", "keys"),
         ("push: [{url: x9topic}]", "push[0].url", "Apprise URL"),
@@ -60,7 +60,7 @@ def test_a_reference_says_the_service_and_nothing_else() -> None:
     assert settings(f"push: [{{url: '{reference}'}}]").push[0].url == reference
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "push:\n  - url: ntfy://x9topic\n    when: away\n",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from every import every
 
 from tray.agents.registry import AGENTS
 from tray.errors import ConfigError
@@ -36,15 +37,9 @@ GOOD = (
     "{journal: {days: 1, rows: 100}}",
 )
 BAD = (
-    "[]",
-    "bogus: 1",
-    "hooks: {event: turn_end}",
-    "hooks: [x]",
-    "hooks: [{command: ./x}]",
-    "hooks: [{event: turn_end}]",
-    "hooks: [{event: turn_end, command: ' '}]",
-    "hooks: [{event: tool_befor, command: ./x}]",
-    "hooks: [{event: Stop, command: ./x}]",
+    *("[]", "bogus: 1", "hooks: {event: turn_end}", "hooks: [x]", "hooks: [{command: ./x}]"),
+    *("hooks: [{event: turn_end}]", "hooks: [{event: turn_end, command: ' '}]"),
+    *("hooks: [{event: tool_befor, command: ./x}]", "hooks: [{event: Stop, command: ./x}]"),
     "hooks: [{event: turn_end, command: ./x, agent: claude}]",
     "hooks: [{event: turn_end, command: ./x, agent: [claude]}]",
     "hooks: [{event: turn_end, command: ./x, dialect: claude}]",
@@ -53,36 +48,17 @@ BAD = (
     "hooks: [{event: turn_end, command: ./x, timeout: 601}]",
     "hooks: [{event: turn_end, command: ./x, failure: maybe}]",
     "hooks: [{event: turn_end, command: ./x, enabled: 'on'}]",
-    "hooks: [{event: turn_end, command: ./x, timeot: 3}]",
-    "hooks: [{event: turn_end, type: rule}]",
-    "hooks: [{event: turn_end, type: rule, decision: no}]",
-    "hooks: [{event: turn_end, type: http}]",
-    "hooks: [{event: turn_end, type: prompt}]",
-    "hooks: [{event: turn_end, type: agent, prompt: ''}]",
-    "hooks: [{event: turn_end, type: mcp_tool, command: x}]",
-    "alerts: 3",
-    "alerts: {turn_en: {notify: true}}",
-    "alerts: {turn_end: {notfy: true}}",
-    "alerts: {turn_end: {notify: 'x'}}",
-    "without_tray: maybe",
-    "projects: {api: {note: {notfy: false}}}",
-    "projects: {api: {nope: {}}}",
-    "quiet_hours: {from: '25:00', to: '07:00'}",
-    "quiet_hours: {from: '22:00'}",
-    "ask_on_desktop: {agents: [claude]}",
-    "journal: {days: 0}",
-    "volume: 2",
-    "turn_quiet_seconds: 900",
-    "background_seconds: -1",
-    "llm: {model: m}",
-    "protection: {alow: []}",
-    "sources: {claude-code: x}",
-    "sources: [x]",
-    "sources: [{}]",
-    "sources: [{claude: x}]",
-    "sources: [{claude-code: x, shelley: y}]",
-    "sources: [{claude-code: 3}]",
-    "sources: [{claude-code: x, agent: claude}]",
+    *("hooks: [{event: turn_end, command: ./x, timeot: 3}]", "hooks: [{event: turn_end, type: rule}]"),
+    *("hooks: [{event: turn_end, type: rule, decision: no}]", "hooks: [{event: turn_end, type: http}]"),
+    *("hooks: [{event: turn_end, type: prompt}]", "hooks: [{event: turn_end, type: agent, prompt: ''}]"),
+    *("hooks: [{event: turn_end, type: mcp_tool, command: x}]", "alerts: 3", "alerts: {turn_en: {notify: true}}"),
+    *("alerts: {turn_end: {notfy: true}}", "alerts: {turn_end: {notify: 'x'}}", "without_tray: maybe"),
+    *("projects: {api: {note: {notfy: false}}}", "projects: {api: {nope: {}}}"),
+    *("quiet_hours: {from: '25:00', to: '07:00'}", "quiet_hours: {from: '22:00'}"),
+    *("ask_on_desktop: {agents: [claude]}", "journal: {days: 0}", "volume: 2", "turn_quiet_seconds: 900"),
+    *("background_seconds: -1", "llm: {model: m}", "protection: {alow: []}", "sources: {claude-code: x}"),
+    *("sources: [x]", "sources: [{}]", "sources: [{claude: x}]", "sources: [{claude-code: x, shelley: y}]"),
+    *("sources: [{claude-code: 3}]", "sources: [{claude-code: x, agent: claude}]"),
 )
 
 
@@ -92,19 +68,19 @@ def validator() -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema.schema())
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=[path.name for path in EXAMPLES])
+@every("path", EXAMPLES)
 def test_every_example_is_good(validator: jsonschema.Draft202012Validator, path: Path) -> None:
     validator.validate(load_yaml(path.read_bytes(), "f").value)
 
 
-@pytest.mark.parametrize("text", GOOD)
+@every("text", GOOD)
 def test_what_the_reader_takes_the_schema_takes(validator: jsonschema.Draft202012Validator, text: str) -> None:
     parse(text, "/c/hooktray.yaml")
 
     validator.validate(load_yaml(text, "f").value)
 
 
-@pytest.mark.parametrize("text", BAD)
+@every("text", BAD)
 def test_what_the_reader_refuses_the_schema_refuses(validator: jsonschema.Draft202012Validator, text: str) -> None:
     with pytest.raises(ConfigError):
         parse(text, "/c/hooktray.yaml")

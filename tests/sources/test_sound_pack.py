@@ -11,35 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every import every
+from sources.packs import DONE, make
 
 from tray.errors import ConfigError
 from tray.notify.sound import SOUNDS
 from tray.sources import sound_pack
 from tray.sources.configuration import parse
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
 
-DONE = {"file": "sounds/done.wav", "label": "Done"}
-
-
-def make(folder: Path, *sounds: dict[str, Any], **more: Any) -> Path:
-    """A pack with one good sound, and these."""
-    (folder / "sounds").mkdir(parents=True)
-    (folder / "sounds" / "done.wav").write_bytes((SOUNDS / "tick.wav").read_bytes())
-    manifest = {
-        "cesp_version": "1.0",
-        "name": "peon",
-        "display_name": "Orc Peon",
-        "version": "1.0.0",
-        "license": "CC-BY-NC-4.0",
-        "author": {"name": "somebody"},
-        "categories": {"task.complete": {"sounds": [DONE, *sounds]}},
-    }
-    (folder / "openpeon.json").write_text(json.dumps({**manifest, **more}))
-    return folder
-
-
-def warnings(folder: Path) -> tuple[str, ...]:
+def warnings(folder: Path | str) -> tuple[str, ...]:
     return parse(json.dumps({"sound_pack": str(folder)}), "/h/hooktray.yaml").warnings
 
 
@@ -50,10 +31,8 @@ def test_a_good_pack_says_what_it_is_and_its_licence(tmp_path: Path) -> None:
     assert [one.file for one in pack.sounds["task.complete"]] == ["sounds/done.wav"]
     assert sound_pack.read_pack(str(tmp_path / "p" / "openpeon.json")) == pack
     assert warnings(tmp_path / "p") == ()
-
-
-def test_a_pack_without_a_licence_says_so(tmp_path: Path) -> None:
-    assert sound_pack.read_pack(str(make(tmp_path / "p", license=""))).line.endswith("licence: none named")
+    without = sound_pack.read_pack(str(make(tmp_path / "q", license="")))
+    assert without.line.endswith("licence: none named")
 
 
 def test_an_older_packs_names_of_categories_count_by_their_alias(tmp_path: Path) -> None:
@@ -63,7 +42,7 @@ def test_an_older_packs_names_of_categories_count_by_their_alias(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("manifest", "said"),
     [
         ({"cesp_version": "2.0"}, "cesp_version: 2.0 is not known"),
         ({"cesp_version": 1}, "$.cesp_version"),
@@ -71,10 +50,15 @@ def test_an_older_packs_names_of_categories_count_by_their_alias(tmp_path: Path)
         ({"categories": []}, "$.categories"),
         ({"categories": {"task.complete": {"sounds": [{"label": "x"}]}}}, "missing required field `file`"),
         ({"categories": {"task.complete": {"sounds": [DONE] * 1001}}}, "more than 1000 sounds"),
+        *((text, "") for text in ("", "{", "[" * 5000, "\x00\xff", '{"name": "x"}')),
     ],
 )
-def test_a_manifest_that_is_none_is_said_with_its_place(tmp_path: Path, more: dict[str, Any], said: str) -> None:
-    make(tmp_path / "p", **more)
+def test_a_manifest_that_is_none_is_said_with_its_place(
+    tmp_path: Path, manifest: dict[str, Any] | str, said: str
+) -> None:
+    make(tmp_path / "p", **(manifest if isinstance(manifest, dict) else {}))
+    if isinstance(manifest, str):
+        (tmp_path / "p" / "openpeon.json").write_text(manifest)
 
     (warning,) = warnings(tmp_path / "p")
 
@@ -82,35 +66,12 @@ def test_a_manifest_that_is_none_is_said_with_its_place(tmp_path: Path, more: di
     assert said in warning
 
 
-@pytest.mark.parametrize("text", ["", "{", "[" * 5000, "\x00\xff", '{"name": "x"}'])
-def test_what_is_no_manifest_is_said(tmp_path: Path, text: str) -> None:
-    (make(tmp_path / "p") / "openpeon.json").write_text(text)
-
-    assert len(warnings(tmp_path / "p")) == 1
-
-
-@pytest.mark.parametrize("path", ["peon", "/nowhere/peon", "/dev/null"])
+@every("path", ["peon", "/nowhere/peon", "/dev/null"])
 def test_a_pack_that_is_not_there_is_said(path: str) -> None:
-    (warning,) = parse(json.dumps({"sound_pack": path}), "/h/hooktray.yaml").warnings
+    (warning,) = warnings(path)
 
     assert "sound_pack" in warning
     assert "\n" in warning, "with a remedy"
-
-
-def too_large(path: Path) -> None:
-    path.write_bytes(b"RIFF" + bytes(sound_pack.FILE_LIMIT))
-
-
-def no_sound(path: Path) -> None:
-    path.write_text("#!/bin/sh\n")
-
-
-def folder(path: Path) -> None:
-    path.mkdir()
-
-
-def pipe(path: Path) -> None:
-    os.mkfifo(path)
 
 
 def link(path: Path) -> None:
@@ -119,25 +80,21 @@ def link(path: Path) -> None:
     path.symlink_to(outside)
 
 
-def nothing(path: Path) -> None:
-    """It is not there."""
+ODD: dict[str, tuple[Callable[[Path], object], str]] = {
+    "too large": (lambda path: path.write_bytes(b"RIFF" + bytes(sound_pack.FILE_LIMIT)), "more than 1048576"),
+    "no sound": (lambda path: path.write_text("#!/bin/sh\n"), "not the sound file that its name says"),
+    "a folder": (Path.mkdir, "odd.wav"),
+    "nothing": (lambda path: None, "cannot be read"),
+}
+if sys.platform != "win32":
+    ODD["a pipe"] = (os.mkfifo, "not a file of the pack's own")
+    ODD["a link"] = (link, "not a file of the pack's own")
 
 
-@pytest.mark.parametrize(
-    ("odd", "said"),
-    [
-        (too_large, "more than 1048576"),
-        (no_sound, "not the sound file that its name says"),
-        (folder, "odd.wav"),
-        pytest.param(pipe, "not a file of the pack's own", marks=posix),
-        pytest.param(link, "not a file of the pack's own", marks=posix),
-        (nothing, "cannot be read"),
-    ],
-    ids=lambda value: getattr(value, "__name__", ""),
-)
-def test_a_file_that_is_odd_is_named_and_not_loaded(tmp_path: Path, odd: Callable[[Path], None], said: str) -> None:
+@pytest.mark.parametrize(("put", "said"), ODD.values(), ids=ODD)
+def test_a_file_that_is_odd_is_named_and_not_loaded(tmp_path: Path, put: Callable[[Path], object], said: str) -> None:
     make(tmp_path / "p", {"file": "sounds/odd.wav", "label": "odd"})
-    odd(tmp_path / "p" / "sounds" / "odd.wav")
+    put(tmp_path / "p" / "sounds" / "odd.wav")
 
     (warning,) = warnings(tmp_path / "p")
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from every import every
 
 from tray.notify.sound import SOUNDS as FOLDER
 from tray.settings import SOUNDS
@@ -45,15 +46,14 @@ def test_what_can_be_heard_and_what_is_meant_to_be_silent_is_no_trouble(theme: P
     assert warnings(alerts=rules | named) == ()
 
 
-@pytest.mark.parametrize(
+SOUNDS_HERE = "there are alarm, bell, chime, fall, low, tick, or write a file's whole path"
+
+
+@every(
     ("sound", "said", "remedy"),
     [
         ("chim", "no sound is called 'chim'", "did you mean `chime`?"),
-        (
-            "gong!",
-            "no sound is called 'gong!'",
-            "there are alarm, bell, chime, fall, low, tick, or write a file's whole path",
-        ),
+        ("gong!", "no sound is called 'gong!'", SOUNDS_HERE),
         ("sounds/done.ogg", "no sound is called 'sounds/done.ogg'", "whole path"),
         (NOWHERE, f"{NOWHERE} is not a file", "put the sound there"),
     ],
@@ -71,9 +71,7 @@ def test_a_file_that_is_put_there_later_is_waited_for() -> None:
 
 
 @linux
-@pytest.mark.parametrize(
-    ("name", "remedy"), [("complet", "did you mean `complete`?"), ("index", "such as message-new-instant")]
-)
+@every(("name", "remedy"), [("complet", "did you mean `complete`?"), ("index", "such as message-new-instant")])
 def test_a_name_that_no_theme_has_is_told(theme: Path, name: str, remedy: str) -> None:
     (warning,) = warnings(alerts={"turn_end": {"sound_name": name}})
 

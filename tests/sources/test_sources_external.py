@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from every import every
 
 from tray.errors import ConfigError
 from tray.sources.configuration import Configuration, parse
@@ -42,7 +43,7 @@ def test_a_home_folder_is_meant_by_a_tilde(tmp_path: Path) -> None:
     assert (hook.source.path, hook.background_seconds) == (str(Path.home() / "a.json"), 7)
 
 
-@pytest.mark.parametrize(
+@every(
     ("source", "told"),
     [
         ({"claude": "x"}, "did you mean `claude-code`?"),
@@ -82,22 +83,17 @@ def test_a_source_that_cannot_be_read_leaves_the_others_alone(
     assert set(found.watched) >= {str(tmp_path / "a.json"), str(tmp_path / "b.json")}
 
 
-def test_the_same_handler_in_two_settings_files_runs_once(tmp_path: Path) -> None:
+def test_the_same_handler_in_two_settings_files_runs_once_and_a_source_named_twice_counts_once(
+    tmp_path: Path,
+) -> None:
     for name in ("settings.json", "settings.local.json"):
         (tmp_path / name).write_text(json.dumps(GOOD))
+    sources = ({"claude-code": name} for name in ("settings.json", "settings.local.json", "./settings.json"))
 
-    first, second = configure(
-        tmp_path, {"claude-code": "settings.json"}, {"claude-code": "settings.local.json"}
-    ).hooks
+    first, second = configure(tmp_path, *sources).hooks
 
     assert first.inactive == ""
     assert second.inactive == f"the same hook stands in {first.source}"
-
-
-def test_a_source_that_is_named_twice_counts_once(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(json.dumps(GOOD))
-
-    assert len(configure(tmp_path, {"claude-code": "a.json"}, {"claude-code": "./a.json"}).hooks) == 1
 
 
 def test_what_is_wrong_with_a_matcher_is_told_once_for_all_of_its_handlers(tmp_path: Path) -> None:
@@ -110,7 +106,7 @@ def test_what_is_wrong_with_a_matcher_is_told_once_for_all_of_its_handlers(tmp_p
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the system's own words")
-@pytest.mark.parametrize(
+@every(
     ("kind", "looked_for"),
     [
         ("x-code", "plugin.json, hooks/hooks.json"),
@@ -121,7 +117,7 @@ def test_what_is_wrong_with_a_matcher_is_told_once_for_all_of_its_handlers(tmp_p
 def test_a_folder_without_hooks_is_told_with_what_is_looked_for_there(
     tmp_path: Path, kind: str, looked_for: str
 ) -> None:
-    (tmp_path / "src").mkdir()
+    (tmp_path / "src").mkdir(exist_ok=True)
 
     (warning,) = configure(tmp_path, {"shelley": "src"}, {kind: "src"}).warnings
 
@@ -133,7 +129,7 @@ def test_a_folder_without_hooks_is_told_with_what_is_looked_for_there(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the system's own words")
-@pytest.mark.parametrize("kind", ["claude-code", "shelley", "starchild", "x-code"])
+@every("kind", ["claude-code", "shelley", "starchild", "x-code"])
 def test_a_source_that_is_not_there_is_told_with_its_line_and_its_cure(tmp_path: Path, kind: str) -> None:
     text = f"hooks: []\nsources:\n  - {kind}: ./gone\n"
 
