@@ -137,7 +137,7 @@ def test_what_is_still_open_is_one_short_list_with_the_accidents_first() -> None
 
 @every("page", [page for page in PAGES if page.parent.name in {"docs", "agents"}], ids=named)
 def test_each_page_is_short_enough_to_be_read(page: Path) -> None:
-    if page.name != "decisions.md":  # a table to look things up in
+    if page.name not in ("decisions.md", "requirements.md"):  # tables to look things up in
         assert len(page.read_text().split()) <= 1200
 
 

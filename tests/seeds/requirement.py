@@ -1,4 +1,4 @@
-"""One requirement of the documents that the hook formats come from, and what shows that it holds."""
+"""What shows that one requirement of the hook formats' documents holds; docs/requirements.md lists all of them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ NAME = "h"  # of the hook; reasons begin with it
 HANDLER = {"type": "command", "command": "true"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Answers:
     """A hook's output, and what the agent is answered: an object, a text that is in it, or "" for nothing."""
 
     agent: str
     event: str
     out: str = ""
+    answer: Any = ""
     err: str = ""
     code: int = 0
-    hook: str = ""  # the format of the hook; "" = the agent's own
     payload: Mapping[str, Any] = field(default_factory=dict)
     entry: Mapping[str, Any] = field(default_factory=dict)  # further keys of the hook in its format's own file
-    answer: Any = ""
     exits: int = 0
 
     def check(self) -> None:
@@ -49,7 +48,7 @@ class Answers:
     @property
     def policy(self) -> Failure:
         """What a failure means for a hook that stands in its format's own file as the page has it."""
-        return declared(self.hook or self.agent, self.event, json.dumps(dict(self.entry))).failure
+        return declared(self.agent, self.event, json.dumps(dict(self.entry))).failure
 
     def judge(self, said: str, code: int) -> None:
         """Whether that is the answer; `said` is without the hook's name."""
@@ -64,15 +63,14 @@ class Answers:
     def said(self) -> tuple[str, int]:
         """What the agent reads, stdout and then stderr, and the exit code."""
         event = event_of(self.agent, self.event, self.sent())
-        dialect = self.hook or self.agent
         result = Result(code=self.code, stdout=self.out.encode(), stderr=self.err.encode())
-        output = AGENTS[dialect].protocol.read(event, result)
+        output = AGENTS[self.agent].protocol.read(event, result)
         hook = Hook(
             name=NAME,
-            source=Source(kind=dialect, path="/source"),
+            source=Source(kind=self.agent, path="/source"),
             match=Match(event=event.kind.value),
             action=Command(line="hook", folder="/"),
-            dialect=dialect,
+            dialect=self.agent,
             failure=self.policy,
         )
         outcome = make_outcome(event, hook, output, timed_out=False, ms=1.0, stderr=self.err)
@@ -80,17 +78,17 @@ class Answers:
         return (answer.stdout + answer.stderr).decode(), answer.code
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Reads:
-    """What a hook finds in its input: a value for each path of keys; `...` stands for the one that the page prints.
+    """What a hook finds in its input: a value for each path of keys; `...`, or one path, for what the page prints.
 
     The agent sends what the page prints and nothing else, or its sample with the keys of `payload`.
     """
 
     agent: str
     event: str
-    finds: Mapping[str, Any]
-    hook: str = ""
+    finds: Mapping[str, Any] | str
+    hook: str = ""  # the format of the hook; "" = the agent's own
     payload: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self) -> None:
@@ -106,22 +104,19 @@ class Reads:
     def judge(self, stdin: Any) -> None:
         """Whether a hook that gets this finds each value."""
         printed = PRINTED.get((self.agent, self.event), {})
-        for path, value in self.finds.items():
+        for path, value in ({self.finds: ...} if isinstance(self.finds, str) else self.finds).items():
             expected = at_path(printed, path) if value is ... else value
             assert expected is not ..., f"the page prints no {path}"
             assert at_path(stdin, path) == expected, path
 
 
-@dataclass(frozen=True, kw_only=True)
-class Requirement:
-    """`tests` are names of test functions, when no case shows it; `why` is for what is open or ruled out."""
+Cases = Mapping[str, Answers | Reads]  # by the requirement's number
 
-    number: str
-    text: str
-    case: Answers | Reads | None = None
-    tests: tuple[str, ...] = ()
-    state: str = "works"
-    why: str = ""
+
+def reading(agent: str, first: str, *rows: tuple[str, ...]) -> dict[str, Reads]:
+    """A requirement for each of an event's keys that a hook finds; the numbers go up from the first one."""
+    found = [Reads(agent, event, key) for event, *keys in rows for key in keys]
+    return {f"{first[0]}{int(first[1:]) + at:0{len(first) - 1}}": each for at, each in enumerate(found)}
 
 
 # Where each format has its hooks, and a document with one hook for an event.

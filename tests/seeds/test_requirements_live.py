@@ -1,10 +1,9 @@
-"""The cases of the requirements once more, through the installed relay and a real tray."""
+"""A case of the requirements for each agent and format once more, through the installed relay and a real tray."""
 
 from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -12,102 +11,84 @@ import pytest
 from desk import wait
 from every import every
 from seeds.product import Product
-from seeds.requirement import Answers, Reads, Requirement, event_of, source
-from seeds.requirements import REQUIREMENTS
+from seeds.requirement import Answers, Reads, event_of, source
+from seeds.requirements import CASES
 
 pytestmark = pytest.mark.xdist_group("requirements")  # one worker, so one tray
 
 PLAIN = "system-prompt"  # its payload is no JSON: test_effects.py sends one
-ANSWERS = [one for one in REQUIREMENTS if isinstance(one.case, Answers) and one.case.event != PLAIN]
-READS = [one for one in REQUIREMENTS if isinstance(one.case, Reads) and one.case.event != PLAIN]
 NAMED = re.compile(r"[\w/.-]+ \(Hooktray\): ")  # what a reason begins with
 TIMES = {"x-code": {"timeout": 30000}}  # a loaded machine needs more than its usual five seconds
-# Keeps what it gets, and says what a hook says there. The agent's environment has the requirement's number, and which
-# hook is meant.
-HOOK = """#!/bin/sh
-[ "$1" = "$HOOK" ] || exit 0
-cd {folder} || exit 9
-cat >"$REQUIREMENT.part" && mv "$REQUIREMENT.part" "$REQUIREMENT.stdin"
-cat "$REQUIREMENT.stdout"
-cat "$REQUIREMENT.stderr" >&2
-exit "$(cat "$REQUIREMENT.code")"
-"""
 
 
-def hook_name(requirement: Requirement) -> str:
-    """One hook is for all requirements of an agent's event, a format and a failure policy.
+def name(case: Answers | Reads) -> str:
+    """Of the hook for it: one for an agent, a format and a failure policy.
 
     What they say is of a source of that format; what they find, of our own file, for any agent has to find it.
     """
-    case = requirement.case
-    assert case is not None
-    policy = case.policy.value if isinstance(case, Answers) else "reads"
-    return f"{case.agent}:{case.event}:{case.hook or case.agent}:{policy}"
+    if isinstance(case, Answers):
+        return f"{case.agent}-says-{case.policy.value}"
+    return f"{case.agent}-reads-{case.hook or case.agent}"
+
+
+# Of several cases for one hook the last one that is answered.
+TRIED = {
+    name(case): case
+    for case in sorted(CASES.values(), key=lambda case: isinstance(case, Answers) and bool(case.answer))
+    if case.event != PLAIN
+}
+ANSWERS = {name: case for name, case in TRIED.items() if isinstance(case, Answers)}
+READS = {name: case for name, case in TRIED.items() if isinstance(case, Reads)}
+# The agent's environment says which hook is meant. It keeps what it gets, and says what is written for it.
+HOOK = """#!/bin/sh
+[ "$1" = "$HOOK" ] || exit 0
+cat >"{folder}/$1.part" && mv "{folder}/$1.part" "{folder}/$1.in"
+cat "{folder}/$1.out"
+cat "{folder}/$1.err" >&2
+exit "$(cat "{folder}/$1.code")"
+"""
 
 
 @pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    """One tray with these hooks, and beside them what each says."""
+    """One tray with these hooks."""
     if sys.platform == "win32":
         pytest.skip("the hook is for a POSIX shell")
     with pytest.MonkeyPatch.context() as patch:
         product = Product(tmp_path_factory.mktemp("requirements"))
         patch.setenv("HOME", str(product.home))
-        product.write("h/config/hook.sh", HOOK.format(folder=product.home))
-        for one in ANSWERS + READS:
-            says = one.case if isinstance(one.case, Answers) else Answers(agent="", event="")
-            for name, text in (("stdout", says.out), ("stderr", says.err), ("code", str(says.code))):
-                product.write(f"{one.number}.{name}", text)
-        for number, (name, one) in enumerate({hook_name(one): one for one in ANSWERS}.items()):
-            case = one.case
-            assert isinstance(case, Answers)
-            entry = {**case.entry, "command": f"{product.home}/h/config/hook.sh {name}", **TIMES.get(case.agent, {})}
-            place = source(product.home / f"source-{number}", case.agent, case.event, entry)
-            product.source(case.agent, place, only=[case.agent])
-        for name, one in {hook_name(one): one for one in READS}.items():
-            assert one.case is not None
-            product.hook(
-                name=name,
-                agent=one.case.agent,
-                event=event_of(one.case.agent, one.case.event, {}).kind.value,
-                dialect=name.split(":")[2],
-                command=f"./hook.sh {name}",
-            )
+        script = product.write("h/config/hook.sh", HOOK.format(folder=product.home))
+        for name, case in TRIED.items():
+            says = case if isinstance(case, Answers) else Answers(case.agent, case.event)
+            for end, text in (("out", says.out), ("err", says.err), ("code", str(says.code))):
+                product.write(f"{name}.{end}", text)
+            if isinstance(case, Answers):
+                entry = {**case.entry, "command": f"{script} {name}", **TIMES.get(case.agent, {})}
+                place = source(product.home / f"source-{name}", case.agent, case.event, entry)
+                product.source(case.agent, place, only=[case.agent])
+            else:
+                kind = event_of(case.agent, case.event, {}).kind.value
+                words = {"name": name, "agent": case.agent, "event": kind, "dialect": case.hook or case.agent}
+                product.hook(**words, command=f"./hook.sh {name}")
         yield product.start()
         product.close()
 
 
-def ask(product: Product, requirement: Requirement) -> subprocess.CompletedProcess[bytes]:
-    case = requirement.case
-    assert case is not None
-    number, name = requirement.number, hook_name(requirement)
-    environment = {"REQUIREMENT": number, "HOOK": name}
-    if isinstance(case, Reads):
-        done = product.send(case.agent, case.event, case.sent(), env=environment)
-    else:
-        session = {"session_id": number, "conversation_id": number}
-        done = product.ask(case.agent, case.event, {**case.sent(), **session}, env=environment)
-    asked = product.home / f"{number}.stdin"
-    wait(asked.exists, 60, f"the hook for {number} has run")
-    return done
+@every("name", ANSWERS)
+def test_an_agent_is_answered_as_required(product: Product, name: str) -> None:
+    case = ANSWERS[name]
+
+    done = product.ask(case.agent, case.event, case.sent(), env={"HOOK": name})
+
+    case.judge(NAMED.sub("", (done.stdout + done.stderr).decode()), done.returncode)
 
 
-@every("requirement", ANSWERS, ids=[one.number for one in ANSWERS])
-def test_an_agent_is_answered_as_required(product: Product, requirement: Requirement) -> None:
-    case = requirement.case
-    assert isinstance(case, Answers)
+@every("name", READS)
+def test_a_hook_finds_what_is_required(product: Product, name: str) -> None:
+    case = READS[name]
+    found = product.home / f"{name}.in"
 
-    done = ask(product, requirement)
+    product.send(case.agent, case.event, case.sent(), env={"HOOK": name})
 
-    text = (done.stdout + done.stderr).decode()
-    case.judge(NAMED.sub("", text), done.returncode)
-
-
-@every("requirement", READS, ids=[one.number for one in READS])
-def test_a_hook_finds_what_is_required(product: Product, requirement: Requirement) -> None:
-    case = requirement.case
-    assert isinstance(case, Reads)
-
-    ask(product, requirement)
-
-    case.judge(json.loads((product.home / f"{requirement.number}.stdin").read_bytes()))
+    wait(found.exists, 60, f"the hook for {name} has run")
+    case.judge(json.loads(found.read_bytes()))
