@@ -151,7 +151,7 @@ def test_a_script_without_its_first_line_aborts_on_shelley(tmp_path: Path) -> No
     (tmp_path / "chat-message").chmod(0o755)
     body = AGENTS["shelley"].protocol.sample("chat-message")
 
-    assert shelley.run(str(tmp_path), "chat-message", body, None).verdict == "deny"
+    assert shelley.run(str(tmp_path), "chat-message", body).verdict == "deny"
     assert hooks_of("shelley", tmp_path).hooks[0].failure is Failure.BLOCK
 
 

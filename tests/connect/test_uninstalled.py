@@ -67,7 +67,7 @@ def test_an_agent_whose_hooktray_was_uninstalled_is_undisturbed(tmp_path: Path, 
     found = {}
     for event in events:
         body = AGENTS[agent].protocol.sample(event)
-        found[event] = HOSTS[agent](str(where(agent, person.site)), event, body, None)
+        found[event] = HOSTS[agent](str(where(agent, person.site)), event, body)
 
     assert found == dict.fromkeys(events, Report())
 

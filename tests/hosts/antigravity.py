@@ -1,7 +1,5 @@
 """A stand-in of Antigravity's hook loop, after others' live probes of version 1.2.3; not run against the real binary.
 
-    PYTHONPATH=tests python -m hosts.antigravity --config ~/.gemini/config/hooks.json PreToolUse < payload.json
-
 Before a tool a wrong byte refuses the call: an empty object, text, an exit code without an answer.
 """
 
@@ -13,17 +11,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from hosts.process import Exit, Hook, Report, main, merged, parsed, spawn
+from hosts.process import Exit, Hook, Report, parsed, run_all
 from hosts.session import Moments, Payload
 
 KNOWN = {"PreInvocation": {"injectSteps"}, "PreToolUse": {"decision", "reason"}, "Stop": {"decision", "reason"}}
 TOOL_EVENTS = ("PostToolUse", "PreToolUse")
 
 
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
-    """Each matching hook, one after another; a refusal wins."""
-    hooks = [hook] if hook else list(configured(Path(config), event, parsed(body)))
-    return merged(judge(event, body, spawn(each, body)) for each in hooks)
+def run(config: str, event: str, body: bytes) -> Report:
+    return run_all(event, body, configured(Path(config), event, parsed(body)), judge)
 
 
 def configured(path: Path, event: str, payload: Mapping[str, Any]) -> Iterator[Hook]:
@@ -83,7 +79,3 @@ MOMENTS = Moments(
     ],
     close=lambda project: [],
 )
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

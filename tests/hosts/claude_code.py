@@ -1,24 +1,15 @@
-"""A stand-in of Claude Code's hook loop: it runs the hooks that a settings file has for an event, and says what
-Claude Code would make of their answers.
-
-    PYTHONPATH=tests python -m hosts.claude_code --config ~/.claude/settings.json PreToolUse < payload.json
-    PYTHONPATH=tests python -m hosts.claude_code --command 'hooktray relay claude-code Stop' Stop < payload.json
-
-It prints one JSON object: verdict, stop, reason, changes, warnings. `warnings` is empty when the agent would have
-nothing to complain of and nothing to ignore. `--config` also takes a plugin's hooks.json.
-"""
+"""A stand-in of Claude Code's hook loop: it runs the hooks that a settings file, or a plugin's hooks.json, has."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePath
 from typing import Any
 
-from hosts.claude_judge import STRICTNESS, judge
-from hosts.process import Hook, Report, main, parsed, spawn
+from hosts.claude_judge import judge
+from hosts.process import Hook, Report, parsed, run_all
 
 SUBJECTS: Mapping[str, str] = {
     **dict.fromkeys(
@@ -38,24 +29,12 @@ SUBJECTS: Mapping[str, str] = {
 TIMEOUTS = {"MessageDisplay": 10.0, "SessionEnd": 1.5, "UserPromptSubmit": 30.0}
 
 
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
-    """Every matching hook at once; the strictest verdict wins, each change comes from who was last."""
+def run(config: str, event: str, body: bytes) -> Report:
     payload = parsed(body)
     cwd = payload.get("cwd", "")
     env = {"CLAUDE_PROJECT_DIR": cwd, "CLAUDE_CODE_SESSION_ID": payload.get("session_id", ""), "CLAUDECODE": "1"}
-    hooks = [hook] if hook else list(configured(Path(config), event, payload))
     wire = body if body.endswith(b"\n") else body + b"\n"
-    with ThreadPoolExecutor(max(1, len(hooks))) as pool:
-        ends = list(pool.map(lambda each: spawn(each, wire, cwd=cwd, env=env), hooks))
-    whole = Report()
-    for each in (judge(event, body, ended) for ended in ends):
-        if STRICTNESS.index(each.verdict) > STRICTNESS.index(whole.verdict):
-            whole.verdict, whole.reason = each.verdict, each.reason
-        whole.stop |= each.stop
-        whole.reason = whole.reason or each.reason
-        whole.changes |= each.changes
-        whole.warnings += each.warnings
-    return whole
+    return run_all(event, wire, configured(Path(config), event, payload), judge, cwd=cwd, env=env)
 
 
 def configured(path: Path, event: str, payload: Mapping[str, Any]) -> Iterator[Hook]:
@@ -91,7 +70,3 @@ def matches(matcher: str, subject: str) -> bool:
         return re.search(matcher, subject) is not None
     except re.error:
         return False
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

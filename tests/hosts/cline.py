@@ -1,33 +1,16 @@
 """A stand-in of Cline's hook loop, after its code and what the real command line (3.0.65) did.
 
-    PYTHONPATH=tests python -m hosts.cline --config ~/.cline/hooks PreToolUse < payload.json
-
 No exit code counts, and output that is no JSON means nothing.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
-from hosts.process import Exit, Hook, Report, main, merged, spawn
+from hosts.process import Exit, Report
 
 TOOLS = ("PostToolUse", "PreToolUse")
-LIMIT = 120.0  # seconds
 CONTEXTS = ("context", "contextModification")
-
-
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
-    hooks = [hook] if hook else list(configured(Path(config), event))
-    return merged(judge(event, body, spawn(each, body)) for each in hooks)
-
-
-def configured(folder: Path, event: str) -> Iterator[Hook]:
-    """Every file of the event's name, whatever its ending."""
-    for path in sorted(folder.iterdir()):
-        if path.stem.lower() == event.lower():
-            yield Hook(command=["/bin/sh", str(path)], timeout=LIMIT)
 
 
 def judge(event: str, body: bytes, ended: Exit) -> Report:
@@ -58,7 +41,3 @@ def _one_command(input: object) -> object:
         commands = input["commands"]
         return {**{key: value for key, value in input.items() if key != "commands"}, "command": commands[0]}
     return input
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

@@ -1,7 +1,5 @@
 """A stand-in of Codex's hook loop, after the schemas in its binary (0.169.0) and what the real one did.
 
-    PYTHONPATH=tests python -m hosts.codex --config ~/.codex/hooks.json PreToolUse < payload.json
-
 An answer with one key that its event does not have counts for nothing: that is a warning here. Trust is left out: it
 runs every hook of the file.
 """
@@ -10,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from hosts.claude_code import matches
-from hosts.process import Exit, Hook, Report, kind, main, merged, parsed, spawn
+from hosts.process import Exit, Hook, Report, kind, parsed, run_all
 
 COMMON = {"continue": "boolean", "stopReason": "string", "suppressOutput": "boolean", "systemMessage": "string"}
 BLOCK = {"decision": "string", "reason": "string"}
@@ -59,13 +56,10 @@ SUBJECTS = {
 SHORT = {"Interrupt": 1.0, "SessionEnd": 1.0}
 
 
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
-    """Every matching hook at once; a refusal wins."""
+def run(config: str, event: str, body: bytes) -> Report:
     payload = parsed(body)
-    hooks = [hook] if hook else list(configured(Path(config), event, payload))
-    with ThreadPoolExecutor(max(1, len(hooks))) as pool:
-        ends = list(pool.map(lambda each: spawn(each, body.rstrip(b"\n"), cwd=payload.get("cwd", "")), hooks))
-    return merged(judge(event, body, ended) for ended in ends)
+    wire = body.rstrip(b"\n")
+    return run_all(event, wire, configured(Path(config), event, payload), judge, cwd=payload.get("cwd", ""))
 
 
 def configured(path: Path, event: str, payload: Mapping[str, Any]) -> Iterator[Hook]:
@@ -152,7 +146,3 @@ def _report(event: str, answer: Mapping[str, Any]) -> Report:
     if "systemMessage" in answer:
         report.changes["note"] = answer["systemMessage"]
     return report
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

@@ -1,8 +1,6 @@
 """A stand-in of Copilot CLI 1.0.102: what it makes of one hook's end, as found with the real program.
 
-    PYTHONPATH=tests python -m hosts.copilot_cli --command 'hooktray relay copilot-cli PreToolUse' PreToolUse < x.json
-
-It prints one JSON object: verdict, stop, reason, changes, warnings. A payload with `hookEventName` is one of the
+A payload with `hookEventName` is one of the
 Local harness of VS Code, whose answers are judged by its documentation.
 """
 
@@ -10,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosts.process import Exit, Hook, Report, main, parsed, spawn
+from hosts.process import Exit, Report, parsed
 
 CONTEXT = ("Notification", "PostToolUse", "PostToolUseFailure", "PreToolUse", "SessionStart", "SubagentStart")
 BLOCKS = ("PostToolUse", "Stop", "SubagentStop", "UserPromptSubmit")
@@ -155,14 +153,3 @@ def _local(event: str, answer: dict[str, Any]) -> Report:
     if report.verdict != "deny" and inner.get("additionalContext"):
         report.changes["context"] = inner["additionalContext"]
     return report
-
-
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
-    """One hook's answer; `config` is not read, because the real program is at hand."""
-    if hook is None:
-        raise SystemExit(f"{config}: give --command")
-    return judge(event, body, spawn(hook, body))
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

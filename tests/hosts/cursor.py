@@ -1,7 +1,5 @@
 """A stand-in of Cursor's hook loop, after its documentation and what others found; not run against the real binary.
 
-    PYTHONPATH=tests python -m hosts.cursor --config ~/.cursor/hooks.json beforeShellExecution < payload.json
-
 It is as strict as the newest versions are said to be: a permission hook that prints no JSON object refuses.
 """
 
@@ -13,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from hosts.process import Exit, Hook, Report, main, merged, parsed, spawn
+from hosts.process import Exit, Hook, Report, merged, parsed, spawn
 from hosts.session import Moments, Payload
 
 PERMISSION = {
@@ -41,13 +39,11 @@ SUBJECTS = {
 }
 
 
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
+def run(config: str, event: str, body: bytes) -> Report:
     """Each matching hook; a refusal wins. A user's hooks start in the folder of their file."""
     payload = parsed(body)
     roots = payload.get("workspace_roots") or [""]
     environment = {"CURSOR_VERSION": "3.19.10", "CURSOR_PROJECT_DIR": roots[0], "CLAUDE_PROJECT_DIR": roots[0]}
-    if hook:
-        return judge(event, body, spawn(hook, body, env=environment))
     folder = str(Path(config).parent)
     found = list(configured(Path(config), event, payload))
     ends = [(spawn(each, body, cwd=folder, env=environment), closed) for each, closed in found]
@@ -153,7 +149,3 @@ MOMENTS = Moments(
     end=lambda project, count: [_sent(project, "stop", status="completed", loop_count=count)],
     close=lambda project: [_sent(project, "sessionEnd", session_id="c-1", reason="completed", duration_ms=1)],
 )
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

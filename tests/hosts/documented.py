@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hosts.process import Exit, Hook, Report, merged, parsed, spawn
+from hosts.process import Exit, Hook, Report, parsed, run_all
 from hosts.session import Moments, Payload
 
 CALLS = ("PermissionDenied", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "PreToolUse")
@@ -39,12 +39,11 @@ class Documented:
     is_flat: bool = False  # the file has hooks for each event, not groups of them
     takes_json: bool = True
 
-    def run(self, config: str, event: str, body: bytes, hook: Hook | None) -> Report:
+    def run(self, config: str, event: str, body: bytes) -> Report:
         payload = parsed(body)
-        hooks = [hook] if hook else list(self.configured(Path(config), event, payload))
         folder = str(payload.get("cwd") or payload.get("workspaceRoot") or Path.cwd())
         environment = {self.variable: folder} if self.variable else {}
-        return merged(self.judge(event, body, spawn(each, body, env=environment)) for each in hooks)
+        return run_all(event, body, self.configured(Path(config), event, payload), self.judge, env=environment)
 
     def configured(self, path: Path, event: str, payload: Mapping[str, Any]) -> Iterator[Hook]:
         settings = json.loads(path.read_text(encoding="utf-8"))

@@ -1,7 +1,5 @@
 """A stand-in of Gemini CLI's hook loop, after its code (version 0.61.0) and what the real one did.
 
-    PYTHONPATH=tests python -m hosts.gemini_cli --config ~/.gemini/settings.json BeforeTool < payload.json
-
 It ignores what it does not know; an answer of ours that has such a part is a warning here.
 """
 
@@ -10,11 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from hosts.process import Exit, Hook, Report, main, merged, parsed, spawn
+from hosts.process import Exit, Hook, Report, parsed, run_all
 
 USUAL = 60_000  # milliseconds
 ANSWERED = {"AfterAgent", "AfterModel", "AfterTool", "BeforeAgent", "BeforeModel", "BeforeTool"}
@@ -29,13 +26,9 @@ OWN = {  # what else counts in hookSpecificOutput
 SUBJECTS = {"PreCompress": "trigger", "SessionEnd": "reason", "SessionStart": "source"}
 
 
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
-    """Every matching hook at once; a refusal wins."""
+def run(config: str, event: str, body: bytes) -> Report:
     payload = parsed(body)
-    hooks = [hook] if hook else list(configured(Path(config), event, payload))
-    with ThreadPoolExecutor(max(1, len(hooks))) as pool:
-        ends = list(pool.map(lambda each: spawn(each, body, cwd=payload.get("cwd", "")), hooks))
-    return merged(judge(event, body, ended) for ended in ends)
+    return run_all(event, body, configured(Path(config), event, payload), judge, cwd=payload.get("cwd", ""))
 
 
 def configured(path: Path, event: str, payload: Mapping[str, Any]) -> Iterator[Hook]:
@@ -105,7 +98,3 @@ def _changes(event: str, inner: Mapping[str, Any], report: Report) -> None:
             report.changes["context"] = value
         else:
             report.warnings.append(f"{event} ignores {key}")
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

@@ -1,7 +1,5 @@
 """A stand-in of Kimi Code's hook loop, after its code (version 2.1.0) and what the real one did.
 
-    PYTHONPATH=tests python -m hosts.kimi_code --config ~/.kimi-code/config.toml PreToolUse < payload.json
-
 It ignores what it does not know, and adds any output to a prompt: an answer of ours with such a part is a warning.
 """
 
@@ -11,11 +9,10 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from hosts.process import Exit, Hook, Report, main, merged, parsed, spawn
+from hosts.process import Exit, Hook, Report, parsed, run_all
 
 USUAL = 30  # seconds
 PROMPT = "UserPromptSubmit"
@@ -30,13 +27,9 @@ SUBJECTS = {
 }
 
 
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
-    """Every matching hook at once; a refusal wins."""
+def run(config: str, event: str, body: bytes) -> Report:
     payload = parsed(body)
-    hooks = [hook] if hook else list(configured(Path(config), event, payload))
-    with ThreadPoolExecutor(max(1, len(hooks))) as pool:
-        ends = list(pool.map(lambda each: spawn(each, body, cwd=payload.get("cwd", "")), hooks))
-    return merged(judge(event, body, ended) for ended in ends)
+    return run_all(event, body, configured(Path(config), event, payload), judge, cwd=payload.get("cwd", ""))
 
 
 def configured(path: Path, event: str, payload: Mapping[str, Any]) -> Iterator[Hook]:
@@ -72,7 +65,3 @@ def judge(event: str, body: bytes, ended: Exit) -> Report:
     if event == PROMPT:
         return Report(changes={"context": message or stdout}, warnings=[] if message else ["adds JSON to the prompt"])
     return Report(warnings=[f"{event} ignores {key}" for key in answer])
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

@@ -1,7 +1,5 @@
 """What Hooktray's plugin for OpenCode (tray/agents/opencode/plugin.js) makes of an answer, in Python.
 
-    PYTHONPATH=tests python -m hosts.opencode --command LINE PreToolUse < payload.json
-
 OpenCode has no hooks but what runs inside it, so there is no configuration to read. The plugin itself is tested with
 the real OpenCode in tests/clients.
 """
@@ -11,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hosts.process import Exit, Hook, Report, main, parsed, spawn
+from hosts.process import Exit, Report, parsed
 
 BLOCKABLE = ("PostToolUse", "Stop", "UserPromptSubmit")
 CONTEXT = {"hookEventName", "additionalContext"}
@@ -25,12 +23,6 @@ INNER: Mapping[str, set[str]] = {
     "SubagentStart": CONTEXT,
     "UserPromptSubmit": CONTEXT,
 }
-
-
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
-    if hook is None:
-        return Report(warnings=["OpenCode has no hook files"])
-    return judge(event, body, spawn(hook, body, cwd=parsed(body).get("cwd", "")))
 
 
 def judge(event: str, body: bytes, ended: Exit) -> Report:
@@ -70,7 +62,3 @@ def _report(event: str, answer: Mapping[str, Any], inner: Mapping[str, Any]) -> 
     names = {"updatedInput": "input", "updatedToolOutput": "output", "additionalContext": "context"}
     report.changes |= {names[key]: value for key, value in inner.items() if key in names}
     return report
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

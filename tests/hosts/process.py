@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -93,15 +91,14 @@ def kind(value: Any) -> str:
     return names.get(type(value), "number")
 
 
-def main(run: Callable[[str, str, bytes, Hook | None], Report], doc: str) -> None:
-    """The command line of every host: `[--config PATH | --command LINE] EVENT < payload`."""
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--config", default="", help="where the agent itself finds its hooks")
-    where.add_argument("--command", default="", help="one hook's command line, instead of a configuration")
-    parser.add_argument("--timeout", type=float, default=30.0, help="seconds, with --command")
-    parser.add_argument("event")
-    said = parser.parse_args()
-    hook = Hook(command=said.command, timeout=said.timeout) if said.command else None
-    report = run(said.config, said.event, sys.stdin.buffer.read(), hook)
-    print(json.dumps(asdict(report), ensure_ascii=True))
+def run_all(
+    event: str,
+    body: bytes,
+    hooks: Iterable[Hook],
+    judge: Callable[[str, bytes, Exit], Report],
+    *,
+    cwd: str = "",
+    env: Mapping[str, str] | None = None,
+) -> Report:
+    """What all these hooks together have the agent do."""
+    return merged(judge(event, body, spawn(each, body, cwd=cwd, env=env)) for each in hooks)

@@ -1,7 +1,5 @@
 """A stand-in of Qwen Code's hook loop, after the code of its package (0.24.4, 0.15.10) and what the real one did.
 
-    PYTHONPATH=tests python -m hosts.qwen_code --config ~/.qwen/settings.json PreToolUse < payload.json
-
 It ignores what it does not know; an answer of ours that has such a part is a warning here.
 """
 
@@ -10,11 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from hosts.process import Exit, Hook, Report, main, merged, parsed, spawn
+from hosts.process import Exit, Hook, Report, parsed, run_all
 
 LONGEST = 60.0  # seconds, whatever the entry says
 BLOCKABLE = {
@@ -38,13 +35,9 @@ SUBJECTS = {
 }
 
 
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
-    """Every matching hook at once; a refusal wins."""
+def run(config: str, event: str, body: bytes) -> Report:
     payload = parsed(body)
-    hooks = [hook] if hook else list(configured(Path(config), event, payload))
-    with ThreadPoolExecutor(max(1, len(hooks))) as pool:
-        ends = list(pool.map(lambda each: spawn(each, body, cwd=payload.get("cwd", "")), hooks))
-    return merged(judge(event, body, ended) for ended in ends)
+    return run_all(event, body, configured(Path(config), event, payload), judge, cwd=payload.get("cwd", ""))
 
 
 def configured(path: Path, event: str, payload: Mapping[str, Any]) -> Iterator[Hook]:
@@ -111,7 +104,3 @@ def _stop(event: str, report: Report, reason: str) -> None:
         report.stop, report.reason = True, report.reason or reason
     else:
         report.warnings.append(f"{event} ignores continue")
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hosts.process import Hook, Report
+from hosts.process import Report
 
 LOOPS = 5  # ends of a turn that may be refused
 Payload = tuple[str, Mapping[str, Any]]  # the event, and what the agent sends of it
@@ -39,7 +39,7 @@ class StandIn:
 
     config: Path  # the file that the agent finds its hooks in
     project: Path
-    run: Callable[[str, str, bytes, Hook | None], Report]
+    run: Callable[[str, str, bytes], Report]
     moments: Moments
     commands: Mapping[str, str]  # the key of a rewritten input that holds the command, or the file, by tool
     ran: list[str] = field(default_factory=list)
@@ -86,7 +86,7 @@ class StandIn:
         last = Report()
         for event, payload in payloads:
             body = json.dumps(payload, separators=(",", ":")).encode()
-            last = self.run(str(self.config), event, body, None) if self.config.exists() else Report()
+            last = self.run(str(self.config), event, body) if self.config.exists() else Report()
             self.reports.append((event, last))
             if last.verdict in ("ask", "deny"):
                 return last

@@ -1,10 +1,6 @@
-"""A stand-in of Shelley's hook loop: it runs the one executable that a hooks folder has for an event, and says what
-Shelley would make of its answer.
+"""A stand-in of Shelley's hook loop: it runs the one executable that a hooks folder has for an event.
 
-    PYTHONPATH=tests python -m hosts.shelley --config ~/.config/shelley/hooks chat-message < payload.json
-    PYTHONPATH=tests python -m hosts.shelley --command 'hooktray relay shelley end-of-turn' end-of-turn < payload.json
-
-It prints one JSON object: verdict, stop, reason, changes, warnings. Shelley's only refusal is a hook that fails.
+Shelley's only refusal is a hook that fails.
 """
 
 from __future__ import annotations
@@ -13,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hosts.process import Exit, Hook, Report, kind, main, parsed, spawn
+from hosts.process import Exit, Hook, Report, kind, parsed, spawn
 
 TIMEOUT = 30.0
 FIELDS = {"chat-message": ("message",), "new-conversation": ("prompt", "model", "cwd", "slug")}
@@ -75,16 +71,14 @@ def _fields(event: str, body: bytes, stdout: bytes) -> Report:
     return report
 
 
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
+def run(config: str, event: str, body: bytes) -> Report:
     """The one executable of this name; without one, or without its executable bit, there is no hook."""
     env = _variables(body) if event.startswith("slash/") else {}
     path = Path(config) / event
-    if hook is None:
-        if not path.is_file() or not path.stat().st_mode & 0o111:
-            return Report()
-        hook = Hook(command=[str(path)], timeout=TIMEOUT)
+    if not path.is_file() or not path.stat().st_mode & 0o111:
+        return Report()
     try:
-        ended = spawn(hook, body, env=env)
+        ended = spawn(Hook(command=[str(path)], timeout=TIMEOUT), body, env=env)
     except OSError as error:  # no shebang: nothing that could be started
         ended = Exit(code=126, stderr=os.fsencode(str(error)))
     return judge(event, body, ended)
@@ -93,7 +87,3 @@ def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
 def _variables(body: bytes) -> dict[str, str]:
     payload = parsed(body)
     return {name: str(payload.get(key) or "") for name, key in VARIABLES.items()}
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

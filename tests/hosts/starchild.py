@@ -1,10 +1,6 @@
-"""A stand-in of Starchild's hook loop: it runs the hooks that a workspace's shell_hooks.yaml has for an event, one
-after another, and says what Starchild would make of their answers.
+"""A stand-in of Starchild's hook loop: it runs the hooks that shell_hooks.yaml has for an event, one after another.
 
-    PYTHONPATH=tests python -m hosts.starchild --config ~/ws/config/shell_hooks.yaml on_stop < payload.json
-    PYTHONPATH=tests python -m hosts.starchild --command 'hooktray relay starchild on_stop' on_stop < payload.json
-
-It prints one JSON object: verdict, stop, reason, changes, warnings. Whatever fails, the agent goes on.
+Whatever fails, the agent goes on.
 """
 
 from __future__ import annotations
@@ -16,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hosts.process import Exit, Hook, Report, main, parsed, spawn
+from hosts.process import Exit, Hook, Report, parsed, spawn
 
 TIMEOUT, LONGEST = 20.0, 120.0
 BLOCKS = (
@@ -103,10 +99,10 @@ def _decide(answer: dict[str, Any], report: Report) -> None:
         report.warnings.append("a refusal without a reason")
 
 
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
+def run(config: str, event: str, body: bytes) -> Report:
     """In the file's order; the first refusal ends it."""
     whole = Report()
-    for each in [hook] if hook else configured(Path(config), event, body.decode(errors="replace")):
+    for each in configured(Path(config), event, body.decode(errors="replace")):
         try:
             report = judge(event, body, spawn(each, body))
         except OSError as error:
@@ -137,7 +133,3 @@ def configured(path: Path, event: str, text: str) -> Iterator[Hook]:
         if not entry.get("matcher") or re.search(entry["matcher"], text):
             timeout = min(float(entry.get("timeout", TIMEOUT)), LONGEST)
             yield Hook(command=shlex.split(entry["command"]), timeout=timeout)
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

@@ -1,11 +1,7 @@
-"""A stand-in of X-Code CLI's hook loop: it runs the hooks that a plugin declares for an event, and says what X-Code
-would make of their answers.
+"""A stand-in of X-Code CLI's hook loop: it runs the hooks that a plugin declares for an event.
 
-    PYTHONPATH=tests python -m hosts.x_code --config ~/.x-code/plugins/cache/m/p/1.0.0 PreToolUse < payload.json
-    PYTHONPATH=tests python -m hosts.x_code --command 'hooktray relay x-code PreToolUse' PreToolUse < payload.json
-
-It prints one JSON object: verdict, stop, reason, changes, warnings. Hooks of deciding events run one after another,
-a refusal ends it; each gets the original event, and the last modification counts.
+Hooks of deciding events run one after another, a refusal ends it; each gets the original event, and the last
+modification counts.
 """
 
 from __future__ import annotations
@@ -19,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hosts.process import Exit, Hook, Report, main, parsed, spawn
+from hosts.process import Exit, Hook, Report, parsed, spawn
 
 DECIDES = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
 EVENTS = (
@@ -84,7 +80,7 @@ def _answered(event: str, answer: dict[str, Any]) -> Report:
     return report
 
 
-def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
+def run(config: str, event: str, body: bytes) -> Report:
     """Deciding events ask one hook after another; elsewhere the order means nothing."""
     payload = parsed(body)
     cwd = payload.get("session", {}).get("cwd", "")
@@ -92,9 +88,8 @@ def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
     wire = body if body.endswith(b"\n") else body + b"\n"
     whole = Report()
     contexts = []
-    for each in [hook] if hook else configured(Path(config), event, tool, cwd):
-        blocks = isinstance(each, Declared) and each.blocks
-        report = judge(event, body, spawn(each, wire, cwd=cwd), blocks=blocks)
+    for each in configured(Path(config), event, tool, cwd):
+        report = judge(event, body, spawn(each, wire, cwd=cwd), blocks=each.blocks)
         whole.warnings += report.warnings
         contexts += [report.changes.pop("context")] if "context" in report.changes else []
         whole.changes |= report.changes
@@ -146,7 +141,3 @@ def _filled(command: str, root: Path, cwd: str) -> str:
     places = {"pluginDir": str(root), "cwd": cwd, "homedir": str(Path.home()), "sep": os.sep}
     filled = re.sub(r"\$\{(\w+)\}", lambda found: places.get(found[1], found[0]), command)
     return re.sub(r"\$\{env:(\w+)\}", lambda found: os.environ.get(found[1], ""), filled)
-
-
-if __name__ == "__main__":
-    main(run, __doc__ or "")

@@ -46,7 +46,7 @@ def call(product: Product, note: str) -> None:
     """A tool call of Claude Code, which runs each hook of its settings by itself."""
     body = json.loads(AGENTS["claude-code"].protocol.sample("PreToolUse")) | CALL | {"prompt_id": note}
     body["cwd"] = str(product.home)
-    claude_code.run(str(settings(product)), "PreToolUse", json.dumps(body).encode(), None)
+    claude_code.run(str(settings(product)), "PreToolUse", json.dumps(body).encode())
 
 
 def test_a_guard_slower_than_its_limit_has_the_user_asked_and_does_not_let_the_call_through(product: Product) -> None:
