@@ -84,9 +84,12 @@ def own_reads(module: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call):
             continue
-        text, function = ast.unparse(node), ast.unparse(node.func)
-        opens = function in ("open", "os.open", "io.open") or (function.endswith(".open") and "'r" in text)
-        if function.endswith((".read_bytes", ".read_text")) or (opens and not any(word in text for word in WRITES)):
+        function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if function not in ("open", "read_bytes", "read_text"):
+            continue
+        text = ast.unparse(node)
+        opens = text.startswith(("open(", "os.open(", "io.open(")) or (function == "open" and "'r" in text)
+        if function != "open" or (opens and not any(word in text for word in WRITES)):
             yield text
 
 

@@ -73,26 +73,13 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2", "--dist", "loadgroup")])
-def test_a_test_that_failed_once_runs_again_and_is_printed_with_its_row(
-    project: Project, options: tuple[str, ...]
-) -> None:
-    code, lines = project.run({"late": FLAKY, "plain": GOOD}, *options)
+def test_a_test_that_failed_once_runs_again_and_is_printed_with_its_row(project: Project) -> None:
+    code, lines = project.run({"late": FLAKY, "plain": GOOD}, "-n", "2", "--dist", "loadgroup")
 
     assert code == 0, "\n".join(lines)
     assert f"flaky: {named('late')}" in lines
     assert any(row and row[1] == named("late") for row in map(rerun.ROW.match, lines))
     assert "2 passed, 1 rerun in " in lines[-1]
-    assert lines[-1].startswith("=====")
-
-
-def test_each_of_them_runs_in_a_process_of_its_own(project: Project) -> None:
-    alone = "import sys; passes_the_second_time({name!r}); assert not hasattr(sys, 'other'); sys.other = 1"
-
-    code, lines = project.run({"one": alone, "two": alone})
-
-    assert code == 0, "\n".join(lines)
-    assert "2 passed, 2 rerun in " in lines[-1]
 
 
 @pytest.mark.parametrize(("rows", "expected"), [(rerun.LISTED - 1, 0), (rerun.LISTED, 1)])
@@ -106,68 +93,41 @@ def test_a_test_that_is_listed_three_times_fails_the_run(project: Project, rows:
     assert (f"{named('plain')} is listed 3 times in tests/flaky.md: mend it" in lines) is bool(expected)
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [(FLAKY, table.SECOND), (BROKEN, "failed"), (GOOD, "passed")],
-    ids=["flaky", "broken", "good"],
-)
-def test_the_table_of_results_says_what_passed_the_second_time(project: Project, body: str, expected: str) -> None:
+def test_a_test_that_fails_twice_fails_the_run_and_the_results_have_both_tries(project: Project) -> None:
     results = project.folder / "results"
 
-    project.run({"one": body, "other": GOOD}, f"--junitxml={results}")
-
-    assert table.read(results) == {"test_one": expected, "test_other": "passed"}
-
-
-def test_a_test_that_fails_twice_fails_the_run(project: Project) -> None:
-    code, lines = project.run({"one": FLAKY, "two": BROKEN, "three": GOOD})
+    code, lines = project.run({"one": FLAKY, "two": BROKEN, "three": GOOD}, f"--junitxml={results}")
 
     assert code == 1
     assert f"failed twice: {named('two')}" in lines
     assert f"flaky: {named('one')}" in lines
     assert "1 failed, 2 passed, 2 rerun in " in lines[-1]
+    assert table.read(results) == {"test_one": table.SECOND, "test_two": "failed", "test_three": "passed"}
 
 
-def test_a_test_with_the_mark_once_runs_once_and_so_do_those_beside_it(project: Project) -> None:
-    code, lines = project.run({"late": FLAKY, "rare_once": FLAKY})
-
-    assert code == 1
-    assert "No test runs again: 1 of the failures must not run again." in lines
-    assert "2 failed in " in lines[-1]
-
-
-@pytest.mark.parametrize(("failing", "expected"), [(rerun.MOST, 0), (rerun.MOST + 1, 1)])
-def test_more_than_eight_are_too_many(project: Project, failing: int, expected: int) -> None:
-    code, lines = project.run({f"late_{number}": FLAKY for number in range(failing)})
-
-    assert code == expected
-    assert (f"No test runs again: {failing} tests failed, more than 8." in lines) is bool(expected)
+MANY = {f"late_{number}": FLAKY for number in range(rerun.MOST + 1)}
+REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
+    "the mark once": ({"late": FLAKY, "rare_once": FLAKY}, (), "1 of the failures must not run again"),
+    "too many": (MANY, (), f"{len(MANY)} tests failed, more than 8"),
+    "stopped": ({"late": FLAKY, "plain": GOOD}, ("-x",), "the run stopped before its end"),
+    "skips": ({"late": FLAKY, "plain": SKIPPED}, (), "tests were skipped"),
+}
 
 
-def test_a_run_that_stopped_at_its_first_failure_has_not_passed(project: Project) -> None:
-    code, lines = project.run({"late": FLAKY, "plain": GOOD}, "-x")
+@pytest.mark.parametrize("case", REFUSED)
+def test_nothing_runs_again_where_a_second_try_would_hide_something(project: Project, case: str) -> None:
+    bodies, options, reason = REFUSED[case]
+
+    code, lines = project.run(bodies, *options, NO_SKIPS="1")
 
     assert code == 1
-    assert "No test runs again: the run stopped before its end." in lines
-
-
-def test_a_skip_that_is_not_allowed_fails_the_run_whatever_else_failed(project: Project) -> None:
-    code, lines = project.run({"late": FLAKY, "plain": SKIPPED}, NO_SKIPS="1")
-
-    assert code == 1
-    assert "No test runs again: tests were skipped." in lines
+    assert f"No test runs again: {reason}." in lines
 
 
 def test_a_test_that_is_skipped_the_second_time_has_not_passed(project: Project) -> None:
     code, _ = project.run({"late": "passes_the_second_time({name!r}); pytest.skip('not now')"})
 
     assert code == 1
-
-
-def test_without_a_failure_the_last_line_is_that_of_pytest(project: Project) -> None:
-    code, lines = project.run({"late": GOOD, "plain": GOOD})
-
-    assert (code, "2 passed in " in lines[-1]) == (0, True)
 
 
 def test_a_file_that_cannot_be_imported_fails_the_run(project: Project) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import resource
 import shutil
-import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,9 +13,9 @@ from typing import Any
 
 import psutil
 import pytest
+from guarded import DENY, GUARD, PRE_TOOL_USE, approved, at_once, delete, guarded
 from live import Live
 from plain import Plain
-from test_trouble import DENY, GUARD, PRE_TOOL_USE, approved, guarded
 
 from tray.doctor.agent_sites import site
 from tray.errors import IpcError
@@ -24,7 +23,7 @@ from tray.ipc.client import send_request
 from tray.ipc.health import parse_health
 from tray.paths import locate
 
-ROUNDS = 8
+ROUNDS = 3
 NO_PRIVILEGE = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
 
 
@@ -66,22 +65,6 @@ def asks(live: Live) -> bool:
     return b'"ask"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
 
 
-def at_once(live: Live, way: Callable[[Path], None]) -> None:
-    """On a busy machine the tray would make anew what is gone before all of it is."""
-    live.process.send_signal(signal.SIGSTOP)
-    way(state(live))
-    live.process.send_signal(signal.SIGCONT)
-
-
-def delete(folder: Path) -> None:
-    """As a person does it."""
-    subprocess.run(["rm", "-rf", folder], check=False)
-
-
-def move(folder: Path) -> None:
-    folder.rename(folder.with_name("elsewhere"))
-
-
 def replace(folder: Path) -> None:
     """Put a copy in the folder's place, as after a backup was restored."""
     shutil.copytree(folder, folder.with_name("copy"), ignore=shutil.ignore_patterns("tray.sock"))
@@ -91,11 +74,6 @@ def replace(folder: Path) -> None:
 def put_the_copy_in_place(folder: Path) -> None:
     folder.rename(folder.with_name("elsewhere"))
     folder.with_name("copy").rename(folder)
-
-
-def replace_by_an_empty_one(folder: Path) -> None:
-    folder.rename(folder.with_name("elsewhere"))
-    folder.mkdir(mode=0o700)
 
 
 def delete_all_above(folder: Path) -> None:
@@ -108,11 +86,6 @@ def move_what_is_above(folder: Path) -> None:
 
 def delete_the_database(folder: Path) -> None:
     (folder / "hooktray.db").unlink()
-
-
-def delete_all_of_the_database(folder: Path) -> None:
-    for path in folder.glob("hooktray.db*"):
-        path.unlink()
 
 
 def delete_the_socket(folder: Path) -> None:
@@ -129,13 +102,10 @@ def delete_the_lock(folder: Path) -> None:
 
 WAYS: dict[Callable[[Path], None], str] = {
     delete: "deleted",
-    move: "moved",
     replace: "replaced",
-    replace_by_an_empty_one: "replaced",
     delete_all_above: "deleted",
     move_what_is_above: "moved",
     delete_the_database: "database",
-    delete_all_of_the_database: "database",
     delete_the_socket: "socket",
     delete_the_copies: "copies",
     delete_the_lock: "lock",

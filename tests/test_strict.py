@@ -302,6 +302,49 @@ def test_of_words_that_differ_in_capitals_the_one_in_the_users_own_is_offered(wo
     assert nearest(word, ["PreToolUse", "preToolUse", "Stop"]) == known
 
 
+BLOCK = """
+hooks:
+  - event: a        # why
+    prompt: |
+      one
+
+      two
+
+    # of the next one
+  - {event: b, command: ''}   # short
+  -
+    event: c
+    files:
+      - d  # last
+# end
+"""
+GROUPS = """{"hooks": {"Pre": [{"matcher": "Bash",
+   "hooks": [
+     {"type": "command",
+      "command": "x}"},
+     {"type":"a"}]}], "Stop": [{"hooks":[{"command":"y"}]}]}}"""
+
+
+@every(
+    ("at", "text"),
+    [
+        (("hooks", 0), "- event: a        # why\n  prompt: |\n    one\n\n    two"),
+        (("hooks", 1), "- {event: b, command: ''}   # short"),
+        (("hooks", 2), "event: c\nfiles:\n  - d  # last"),
+        (("hooks",), ""),
+        (("hooks", 9), ""),
+        (("hooks", "Pre", 0, "hooks", 0), '{"type": "command",\n "command": "x}"}'),
+        (("hooks", "Pre", 0, "hooks", 1), '{"type":"a"}'),
+        (("hooks", "Stop", 0, "hooks", 0), '{"command":"y"}'),
+    ],
+)
+def test_the_excerpt_of_an_entry_is_its_own_lines(at: tuple[str | int, ...], text: str) -> None:
+    document = load_json(GROUPS, "x", limit=LIMIT) if len(at) > 2 else load_yaml(BLOCK, "x")
+
+    assert document.excerpt(at).startswith(text)
+    assert at == ("hooks", 0) or document.excerpt(at) == text
+
+
 def _assert_refused(load: Any, path: str, mark: Mark, part: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load()

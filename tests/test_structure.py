@@ -1,4 +1,4 @@
-"""Names in tray/ say which thing is meant: one class, one module, one layer."""
+"""One name for one thing in tray/, its layers, and no import of a test module."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import sys
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(ROOT.glob("tray/**/*.py"))
+IMPORT = re.compile(r"^\s*(?:from|import) .*\btest_", re.MULTILINE)
 # The places that catch every exception and go on: how many a file has. There are four kinds, and no others.
 CATCHING = {
     # The connection: the failure of one caller ends no other's.
@@ -35,6 +37,11 @@ FROM_OUTSIDE = ("tray/agents/", "tray/reading/", "tray/sources/", "tray/settings
 # An event carries its EventSpec and its agent: `parse` alone looks them up.
 LOOKUP = re.compile(r"(\bAGENTS\[|\b(AGENTS\.get|AGENTS\.find|hook_rules|known_agent|neutral|spec)\()event\.agent\b")
 OUTSIDE = {"tray", "tray.relay"}  # of the layers: the root package, and the relay, which imports nothing of ours
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def words(path: Path) -> tuple[str, ...]:
@@ -61,7 +68,7 @@ def test_no_class_name_is_used_twice() -> None:
     classes = [
         (node.name, ".".join(words(path)))
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.ClassDef)
     ]
 
@@ -104,8 +111,9 @@ def test_every_package_and_module_has_its_layer() -> None:
 
 def swallows(node: ast.AST) -> bool:
     """Whether this catches every exception, and does not raise it again, as AGENTS.failure does."""
-    if isinstance(node, ast.Call) and ast.unparse(node.func) in ("suppress", "contextlib.suppress"):
-        return any(ast.unparse(one) in ("Exception", "BaseException") for one in node.args)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        return name == "suppress" and any(ast.unparse(one) in ("Exception", "BaseException") for one in node.args)
     if not isinstance(node, ast.ExceptHandler):
         return False
     caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
@@ -117,12 +125,7 @@ def swallows(node: ast.AST) -> bool:
 
 
 def test_every_exception_is_caught_only_by_a_connection_a_turn_and_main() -> None:
-    places = [
-        path.relative_to(ROOT).as_posix()
-        for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if swallows(node)
-    ]
+    places = [path.relative_to(ROOT).as_posix() for path in MODULES for node in nodes(path) if swallows(node)]
 
     assert Counter(places) == CATCHING
 
@@ -132,7 +135,7 @@ def test_any_is_used_only_where_json_from_outside_is_read() -> None:
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in MODULES
         if not path.relative_to(ROOT).as_posix().startswith(FROM_OUTSIDE)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Name) and node.id == "Any"
     ]
 
@@ -144,3 +147,18 @@ def test_only_parse_looks_up_the_agent_and_the_spec_of_an_event() -> None:
     lookups = {file: len(LOOKUP.findall(text)) for file, text in texts.items()}
 
     assert +Counter(lookups) == {"tray/agents/protocol.py": 1}
+
+
+def test_no_module_imports_a_test_module() -> None:
+    """What several tests need is in a conftest.py, or in a module without `test_` in its name."""
+    imports = [
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in sorted(ROOT.glob("tests/**/*.py"))
+        if IMPORT.search(text := path.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (getattr(node, "module", None) or "", *(one.name for one in node.names))
+        if any(part.startswith("test_") for part in name.split("."))
+    ]
+
+    assert imports == []

@@ -1,4 +1,4 @@
-"""Ends a step of a person's by SIGKILL before each of its changes of a file, and finishes in every way people would.
+"""Ends a step of a person's by SIGKILL before each of its changes of a file, and finishes in the ways people would.
 
 python killing.py FOLDER AGENT PLACE NAME PREFIX STEP - prints what is not as it was at the end; a process of its own,
 since a fork needs one without threads.
@@ -36,24 +36,23 @@ TEXTS = {**STARCHILD, **CLAUDE, "script": b"#!/bin/sh\necho mine\n", "": b""}
 
 def main() -> None:
     folder, agent, place, name, before, step = sys.argv[1:]
-    kills = 0
     for number in range(1, MOST):
-        for end in ENDS[step]:
-            end += " undo" if "import" in before and "undo" not in end else ""
-            root = Path(folder) / f"{number}-{end}"
-            person = _prepared(root, agent, place, TEXTS[name])
-            original = tree(person.home), tree(person.site.paths.config.parent)
-            _all(person, before.split())
-            killed = _killed(person, step, number)
-            kills += killed
-            for done in filter(None, _finished(person, [step, *end.split()] if not killed else end.split())):
-                print(f"{step} killed at {number}, then {end}: {done}")
-            found = tree(person.home), tree(person.site.paths.config.parent)
-            if found != original:
-                print(f"{step} killed at {number}, then {end}: {_difference(original, found)}")
-            shutil.rmtree(root)
+        end = ENDS[step][number % len(ENDS[step])]
+        end += " undo" if "import" in before and "undo" not in end else ""
+        root = Path(folder) / str(number)
+        person = _prepared(root, agent, place, TEXTS[name])
+        original = tree(person.home), tree(person.site.paths.config.parent)
+        for one in before.split():
+            OPERATIONS[one](person)
+        killed = _killed(person, step, number)
+        for problem in _finished(person, end.split() if killed else [step, *end.split()]):
+            print(f"{step} killed at {number}, then {end}: {problem}")
+        found = tree(person.home), tree(person.site.paths.config.parent)
+        if found != original:
+            print(f"{step} killed at {number}, then {end}: {_difference(original, found)}")
+        shutil.rmtree(root)
         if not killed:
-            print(f"{kills} kills", file=sys.stderr)
+            print(f"{number - 1} kills", file=sys.stderr)
             return
 
 
@@ -67,11 +66,6 @@ def _prepared(root: Path, agent: str, place: str, text: bytes) -> Person:
         file.write_bytes(text)
         file.chmod(0o755 if text.startswith(b"#!") else 0o600)
     return person
-
-
-def _all(person: Person, steps: Sequence[str]) -> None:
-    for step in steps:
-        OPERATIONS[step](person)
 
 
 def _killed(person: Person, step: str, number: int) -> bool:

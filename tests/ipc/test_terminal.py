@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from damage import damage_table
 from desk import wait
+from guarded import approved
 from live import Live
 from plain import Plain
 from terminal import SLOW, Shell
-from test_trouble import approved
 
 from tray.approvals.controls import PASSPHRASE, TERMINAL
 from tray.approvals.passphrase import Passphrase
