@@ -18,6 +18,7 @@ import pytest
 import rerun
 from house import House
 from hypothesis import HealthCheck, settings
+from plain import Plain
 
 from tray.store import sessions
 
@@ -120,6 +121,13 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     house = House(tmp_path)
     yield house
     house.close()
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[Plain]:
+    """A place for trays without a desktop."""
+    with contextlib.closing(Plain(tmp_path)) as plain:
+        yield plain
 
 
 @pytest.fixture(autouse=True)

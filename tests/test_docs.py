@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import json
 import os
 import re
@@ -130,6 +132,16 @@ def test_the_architectures_packages_and_layers_are_those_that_are_checked() -> N
 
     assert [name for name in packages if f"`tray/{name}/`" not in text] == []
     assert [{name.removesuffix("/").removesuffix(".py") for name in names} for names in shown] == layers[1:]
+
+
+def test_the_examples_for_new_tests_can_be_imported() -> None:
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "tests" / "README.md").read_text(), re.DOTALL)
+    imports = [node for text in examples for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+
+    assert len(examples) == 6
+    for node in imports:
+        module = importlib.import_module(str(node.module))
+        assert [one.name for one in node.names if not hasattr(module, one.name)] == []
 
 
 # ---- what is typed in the README and in the guide prints what is shown

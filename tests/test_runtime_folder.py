@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -40,13 +40,6 @@ FOLDERS: dict[str, tuple[Callable[[Path], str], str]] = {
 DOCTOR = ("doctor", "--static")
 OTHERS = ("agents", "list", "log", "on", "paths", "stats", "status")
 COMMANDS: tuple[tuple[str, ...], ...] = (DOCTOR, ("test", "Stop"), *((word,) for word in OTHERS))
-
-
-@pytest.fixture
-def plain(tmp_path: Path) -> Iterator[Plain]:
-    plain = Plain(tmp_path)
-    yield plain
-    plain.close()
 
 
 @pytest.fixture(params=FOLDERS)

@@ -7,7 +7,7 @@ import os
 import resource
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,6 @@ from tray.paths import locate
 
 ROUNDS = 3
 NO_PRIVILEGE = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
-
-
-@pytest.fixture
-def plain(tmp_path: Path) -> Iterator[Plain]:
-    plain = Plain(tmp_path)
-    yield plain
-    plain.close()
 
 
 def state(live: Live) -> Path:

@@ -23,13 +23,6 @@ together = pytest.mark.xdist_group("idle")  # one worker, so one tray
 MEGABYTE = 1024 * 1024
 
 
-@pytest.fixture
-def plain(tmp_path: Path) -> Iterator[Plain]:
-    plain = Plain(tmp_path)
-    yield plain
-    plain.close()
-
-
 @pytest.fixture(scope="module")
 def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """A running tray without hooks, for those who leave it as it is.
