@@ -15,8 +15,8 @@ KEYWORDS = {"_": None, "say": None, "phrase": None, "ngettext": (1, 2), "count":
 def sentences(folder: Path = FOLDER.parent) -> Catalog:
     """Returns every marked sentence of the code and the templates below `folder`, in the order of files and lines."""
     found = Catalog()
-    for _, _, text, _, _ in extract_from_dir(folder, METHODS, keywords=KEYWORDS):
-        found.add(text)
+    for file, line, text, _, _ in extract_from_dir(folder, METHODS, keywords=KEYWORDS):
+        found.add(text, locations=[(file, line)])
     return found
 
 

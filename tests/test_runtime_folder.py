@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -38,16 +37,14 @@ FOLDERS: dict[str, tuple[Callable[[Path], str], str]] = {
     "relative": (lambda folder: "run", "the path is relative"),
 }
 DOCTOR = ("doctor", "--static")
-OTHERS = ("agents", "list", "log", "on", "paths", "stats", "status")
-COMMANDS: tuple[tuple[str, ...], ...] = (DOCTOR, ("test", "Stop"), *((word,) for word in OTHERS))
+COMMANDS: tuple[tuple[str, ...], ...] = (DOCTOR, ("test", "Stop"), ("list",), ("status",))
 
 
-@pytest.fixture(params=FOLDERS)
-def foreign(request: pytest.FixtureRequest, tmp_path: Path, plain: Plain) -> str:
-    """What Hooktray prints about the folder in the variable."""
+def foreign(kind: str, tmp_path: Path, plain: Plain) -> str:
+    """Sets the variable; returns what Hooktray prints about the folder."""
     folder = tmp_path / "run"
     folder.mkdir(mode=0o700)
-    make, why = FOLDERS[request.param]
+    make, why = FOLDERS[kind]
     plain.environment["XDG_RUNTIME_DIR"] = make(folder)
     return f"Ignoring XDG_RUNTIME_DIR={plain.environment['XDG_RUNTIME_DIR']}: {why}"
 
@@ -56,34 +53,33 @@ def unprivileged() -> Sequence[str]:
     return () if os.getuid() else NO_PRIVILEGE
 
 
-def test_run_starts_and_says_in_one_line_that_it_ignores_the_folder(
-    foreign: str, plain: Plain, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("kind", FOLDERS)
+def test_run_starts_and_says_in_one_line_that_it_ignores_the_folder(kind: str, plain: Plain, tmp_path: Path) -> None:
+    shown = foreign(kind, tmp_path, plain)
     live = Live.fresh(plain, tmp_path, starts=False)
     live.process = plain.start([*unprivileged(), *live.argv("run")])
     plain.wait(live.is_running, what="the tray answers")
 
     relayed = live.relay("claude-code", "Stop", recorded("claude-code", "Stop"))
-    status = plain.run([*unprivileged(), *live.argv("status", "--json")], timeout=60)
 
     assert (relayed.returncode, relayed.stderr) == (0, b"")
-    assert json.loads(status.stdout)["running"] is True
     assert live.wait_log(1)[0]["offline"] is False
     assert live.quit() == 0
     said = (tmp_path / "output").read_text()
-    assert [line.startswith(foreign) for line in said.splitlines() if "XDG_RUNTIME_DIR" in line] == [True], said
+    assert [line.startswith(shown) for line in said.splitlines() if "XDG_RUNTIME_DIR" in line] == [True], said
     assert "Traceback" not in said
 
 
-def test_every_other_command_works_as_ever(foreign: str, plain: Plain, tmp_path: Path) -> None:
+def test_every_other_command_works_as_ever(plain: Plain, tmp_path: Path) -> None:
+    shown = foreign("another user's", tmp_path, plain)
     live = Live.fresh(plain, tmp_path, starts=False)
 
-    done = {words: plain.run([*unprivileged(), *live.argv(*words)], timeout=60) for words in COMMANDS}
+    done = {words: plain.run([*unprivileged(), *live.argv(*words)]) for words in COMMANDS}
 
     for words, one in done.items():
         assert b"Traceback" not in one.stderr, words
-        assert one.returncode in ((0, 1) if words in (("on",), DOCTOR) else (0,)), one.stderr
-    assert foreign in done[DOCTOR].stderr.decode()
+        assert one.returncode in ((0, 1) if words == DOCTOR else (0,)), one.stderr
+    assert shown in done[DOCTOR].stderr.decode()
 
 
 def test_a_session_bus_of_another_user_leaves_the_tray_headless(plain: Plain, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from connect.sites import NOTHING_ARRIVED, OPERATIONS, Person, tree
 from connect.variants import CLAUDE, STARCHILD
 
 from tray.agents.registry import AGENTS
-from tray.doctor.agent_status import agent_statuses
+from tray.doctor.agent_status import probed_status
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
 
@@ -51,7 +51,7 @@ CASES = [(agent, place) for agent, places in PLACES.items() for place in places]
 
 
 def look(person: Person) -> None:
-    agent_statuses(person.site, NOTHING_ARRIVED)
+    probed_status(person.site, person.agent, NOTHING_ARRIVED)
     load(person.site.paths)
 
 

@@ -44,14 +44,14 @@ def translations(catalogue: Catalog) -> dict[tuple[str, ...], tuple[str, ...]]:
 
 
 @cache
-def sentences(folder: Path = PACKAGE) -> list[Message]:
-    """Returns the sentences of the code and the templates below the folder."""
-    return messages(catalogues.sentences(folder))
+def sentences() -> list[Message]:
+    """Returns the sentences of the code and the templates."""
+    return messages(catalogues.sentences(PACKAGE))
 
 
-def english(folder: Path = PACKAGE) -> list[str]:
-    """Returns the sentences, in the singular."""
-    return [forms(one.id)[0] for one in sentences(folder)]
+def english(folder: str = "") -> list[str]:
+    """Returns the sentences below the folder, in the singular."""
+    return [forms(one.id)[0] for one in sentences() if any(file.startswith(folder) for file, _ in one.locations)]
 
 
 def names(text: str) -> tuple[set[str], list[str]]:
@@ -92,7 +92,7 @@ def test_a_translation_names_what_the_sentence_names() -> None:
 
 
 def test_a_sentence_of_the_page_cannot_end_an_attribute() -> None:
-    pages = {*english(PACKAGE / "web" / "templates")}
+    pages = {*english("web/templates/")}
     found = [(*one, *other) for one, other in translations(CHINESE).items() if one[0] in pages]
 
     assert [text for texts in found for text in texts if '"' in TAG.sub("", text)] == []
@@ -112,15 +112,12 @@ def test_sentences_begin_and_end_calmly() -> None:
 
 
 def test_only_a_button_of_the_page_that_asks_first_ends_in_dots() -> None:
-    code = [one for path in PACKAGE.iterdir() if path.is_dir() for one in english(path)]
-    pages = english(PACKAGE / "web")
-
-    assert [one for one in code if one.endswith("…") and one not in pages] == []
+    assert [one for one in english() if one.endswith("…") and one not in english("web/")] == []
 
 
 @pytest.mark.parametrize("package", ["app", "desktop", "notify"])
 def test_what_is_read_in_passing_is_short(package: str) -> None:
-    assert [one for one in english(PACKAGE / package) if len(one) > 80 or one.endswith(".")] == []
+    assert [one for one in english(f"{package}/") if len(one) > 80 or one.endswith(".")] == []
 
 
 @pytest.mark.parametrize(
