@@ -9,13 +9,13 @@ import json
 import random
 import re
 import string
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import regex
 from every import every
+from proportion import is_in_proportion
 
 from tray.text import redact, redact_value, redaction, secret_patterns
 
@@ -395,18 +395,7 @@ def test_a_value_nested_beyond_reason_is_masked_and_not_followed() -> None:
     ],
 )
 def test_redacting_takes_time_in_proportion(part: str) -> None:
-    small, large = (_seconds(part * (size // len(part))) for size in (4_000, 40_000))
-
-    assert large < 40 * small + 0.05  # 10 times the text; quadratic would be 100 times
-
-
-def _seconds(text: str) -> float:
-    def once() -> float:
-        start = time.process_time()
-        redact(text)
-        return time.process_time() - start
-
-    return min(once() for _ in range(2))
+    assert is_in_proportion(redact, part, 2_000)
 
 
 def _any(chance: random.Random, alphabet: str, count: int) -> str:

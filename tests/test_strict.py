@@ -6,8 +6,6 @@ import contextlib
 import json
 import math
 import re
-import sys
-import time
 import tracemalloc
 from typing import Any
 
@@ -15,9 +13,10 @@ import pytest
 from every import every
 from hypothesis import given
 from hypothesis import strategies as st
+from proportion import is_in_proportion
 
 from tray.errors import ConfigError
-from tray.strict.document import Document, Mark, nearest
+from tray.strict.document import Mark, nearest
 from tray.strict.json_reader import load_json
 from tray.strict.yaml_reader import load_yaml
 
@@ -214,12 +213,9 @@ def test_a_fully_grown_alias_bomb_costs_nothing() -> None:
     tracemalloc.stop()
 
 
-@pytest.mark.parametrize(
-    "shape", ["a: [" + "1," * 99_000 + "]", "".join(f"k{n}: 1\n" for n in range(45_000))], ids=["a list", "a mapping"]
-)
-def test_the_largest_file_allowed_stays_small_in_memory(shape: str) -> None:
+def test_the_largest_file_allowed_stays_small_in_memory() -> None:
     tracemalloc.start()
-    load_yaml(shape, "c.yaml")
+    load_yaml("".join(f"k{n}: 1\n" for n in range(45_000)), "c.yaml")
 
     assert tracemalloc.get_traced_memory()[1] < 50_000_000
     tracemalloc.stop()
@@ -263,23 +259,14 @@ def test_any_yaml_text_is_read_or_refused_with_a_place(text: str | bytes) -> Non
     assert _plain(document.value)
 
 
-def test_json_marks_point_at_their_keys() -> None:
-    text = json.dumps({"a": [{"b": "x\ny"}, 2], "ü": {"c": []}}, indent=2, ensure_ascii=False)
-    document = load_json(text, "c.json", limit=LIMIT)
-    lines = text.split("\n")
-
-    for at, (line, column) in document.marks.items():
-        if at and isinstance(at[-1], str):
-            assert lines[line - 1][column - 1 :].startswith(f'"{at[-1]}"')
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="its clock moves in steps of 16 ms")
 @every("load", [load_yaml, lambda text, path: load_json(text, path, limit=LIMIT)])
 @every("part", ['"a\\\\', "[1,\n", "a: b\n", '{"a":\n', "#x", "- a\n", "\n", "? "])
 def test_reading_takes_time_in_proportion(load: Any, part: str) -> None:
-    small, large = (_seconds(load, part * count) for count in (2_000, 32_000))
+    def read(text: str) -> None:
+        with contextlib.suppress(ConfigError):
+            load(text, "x")
 
-    assert large < 64 * small + 0.05  # 16 times the text; quadratic would be 256 times
+    assert is_in_proportion(read, part)
 
 
 def test_the_path_of_an_error_cannot_command_a_terminal() -> None:
@@ -367,13 +354,3 @@ def _plain(value: Any) -> bool:
     if isinstance(value, list):
         return all(map(_plain, value))
     return type(value) in {str, int, bool, type(None)} or (type(value) is float and math.isfinite(value))
-
-
-def _seconds(load: Any, text: str) -> float:
-    def once() -> float:
-        start = time.process_time()
-        with contextlib.suppress(ConfigError):
-            assert isinstance(load(text, "x"), Document)
-        return time.process_time() - start
-
-    return min(once() for _ in range(3))

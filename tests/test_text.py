@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 import sys
-import time
 import unicodedata
 
 from every import every
 from hypothesis import given
 from hypothesis import strategies as st
+from proportion import is_in_proportion
 
 from tray.text import escape_markup, first_line, printable, sanitise
 
@@ -111,21 +111,7 @@ def test_markup_is_escaped_as_the_standard_library_does(text: str) -> None:
 
 @every("part", ["\u0300\u0316", "\x1b]", "\x1b[1;", "\x1b[ ", "\u200d", "👩\u200d", "é ", "\n"])
 def test_sanitising_takes_time_in_proportion(part: str) -> None:
-    small, large = (_seconds(part * count) for count in (5_000, 80_000))
-
-    assert large < 64 * small + 0.05  # 16 times the text; quadratic would be 256 times
-
-
-def _seconds(text: str) -> float:
-    def once() -> float:
-        start, turns, taken = time.process_time(), 0, 0.0
-        while not taken:  # the clock of Windows has ticks of 16 ms
-            sanitise(text, 500)
-            printable(text)
-            turns, taken = turns + 1, time.process_time() - start
-        return taken / turns
-
-    return min(once() for _ in range(3))
+    assert is_in_proportion(lambda text: (sanitise(text, 500), printable(text)), part)
 
 
 def test_text_of_several_plain_lines_comes_out_as_any_other() -> None:

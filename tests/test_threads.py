@@ -36,26 +36,6 @@ def test_what_is_asked_for_often_is_done_at_once_and_once_more_in_the_end(loop: 
     assert last - first >= 0.2
 
 
-def test_what_is_asked_for_often_is_done_once_in_its_time(loop: LoopThread) -> None:
-    done: list[int] = []
-    seldom = ThrottledCall(loop.loop, lambda: done.append(1), 3600.0)
-
-    for _ in range(5):
-        seldom.request()
-
-    assert len(done) == 1
-
-
-def test_what_is_asked_for_seldom_is_done_at_once(loop: LoopThread) -> None:
-    done: list[int] = []
-    seldom = ThrottledCall(loop.loop, lambda: done.append(1), 0.001)
-
-    for number in range(1, 4):
-        seldom.request()
-        assert len(done) == number
-        time.sleep(0.01)
-
-
 @pytest.mark.parametrize(("cost", "hold"), [(0.01, 0.5), (0.1, 5.0), (60.0, LONGEST_HOLD)])
 def test_costly_work_is_done_less_often_and_no_call_waits_for_minutes(
     loop: LoopThread, monkeypatch: pytest.MonkeyPatch, cost: float, hold: float

@@ -81,14 +81,3 @@ def test_the_end_waits_for_a_thread_that_is_just_being_started(monkeypatch: pyte
         assert spawned.result(LONG)
         joined.result(LONG)
     assert done.is_set()
-
-
-def test_a_thread_whose_work_fails_frees_its_place(caplog: pytest.LogCaptureFixture) -> None:
-    observers = WorkerPool()
-
-    assert {observers.spawn(lambda: 1 / 0) for _ in range(THREAD_LIMIT)} == {True}
-    observers.join()
-
-    assert observers.spawn(lambda: None)
-    observers.join()
-    assert "ZeroDivisionError" in caplog.text

@@ -47,24 +47,6 @@ def test_an_error_in_the_loop_is_reported_and_ends_nothing_when_no_more_files_ca
     assert "ZeroDivisionError" in done.stderr
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="psutil reads the process table elsewhere")
-def test_an_agent_is_recognised_and_its_session_followed_without_psutil() -> None:
-    program = """if True:
-        import os, sys
-        from tray.execution.known_agents import KnownAgents
-        from tray.execution.process_place import command_of, is_alive, is_below, processes_from
-        agents = KnownAgents(0)
-        agents.record(os.getppid())
-        found = processes_from(os.getpid())
-        seen = is_alive(found[0]) and is_below(found, "") and command_of(os.getpid()) != ()
-        print(agents.has_agent_above(os.getpid()) and seen, "psutil" in sys.modules)
-    """
-
-    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
-
-    assert done.stdout == "True False\n"
-
-
 def test_the_settings_of_the_file_count_when_the_server_begins_to_answer(house: House) -> None:
     house.paths.config.write_text("ask_on_desktop: {agents: [claude-code]}")
     program = f"""if True:
@@ -112,16 +94,6 @@ def test_a_quit_in_the_first_moments_leaves_the_rest_of_the_start_out(house: Hou
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
 
     assert done.stdout.splitlines()[1:] == ["quits True"]
-
-
-def test_a_file_that_is_broken_at_the_start_is_reported(tmp_path: Path) -> None:
-    with contextlib.closing(Plain(tmp_path)) as plain:
-        live = Live.fresh(plain, tmp_path, configuration="hooks: [", starts=False)
-        log = live.home / "logs" / "hooktray.log"
-
-        live.start("--headless")
-
-        wait(lambda: log.exists() and "the configuration is broken" in log.read_text(), what="the log has it")
 
 
 def test_a_step_of_the_start_that_fails_keeps_no_other_from_its_turn(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import pytest
 from connect.sites import NOTHING_ARRIVED, OPERATIONS, Person, tree
 from connect.variants import CLAUDE, STARCHILD
 
-from tray.agents.registry import AGENTS
 from tray.doctor.agent_status import probed_status
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
@@ -107,22 +106,6 @@ def test_our_own_file_comes_back_as_the_person_wrote_it(tmp_path: Path, agent: s
             assert str(tmp_path) in error.message or error.message.startswith(GENERAL)
 
     assert everything(person) == before
-
-
-@pytest.mark.parametrize("agent", PLACES)
-def test_after_an_import_and_its_undo_no_file_is_missed(tmp_path: Path, agent: str) -> None:
-    if AGENTS[agent].importer is None:
-        return
-    text = CLAUDE["two spaces"] if agent == "claude-code" else STARCHILD["two"]
-    person = person_with(tmp_path, agent, PLACES[agent][0], text)
-    if agent == "x-code":
-        return
-    person.import_hooks()
-    assert load(person.site.paths).hooks
-
-    person.undo_import()
-
-    assert load(person.site.paths).problem == ""
 
 
 def folder(file: Path) -> None:

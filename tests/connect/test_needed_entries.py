@@ -85,15 +85,6 @@ def test_a_summary_counts_the_entries_and_names_the_file(tmp_path: Path) -> None
     )
 
 
-def test_a_file_of_ours_is_written_and_removed(tmp_path: Path) -> None:
-    person = Person(tmp_path, "opencode")
-
-    person.connect()
-
-    plan = connectors()["opencode"].disconnect(person.site)
-    assert summary("opencode", plan, person.home) == "removes ~/.config/opencode/plugins/hooktray.js"
-
-
 @pytest.mark.parametrize(
     ("agent", "text"),
     [

@@ -66,13 +66,52 @@ def test_a_sound_pack_is_reported_with_its_licence(house: House, tmp_path: Path)
     assert "Orc Peon 1.0.0 by somebody, licence: CC-BY-NC-4.0" in rows
 
 
-def test_a_guard_that_refuses_the_test_event_is_ok_and_its_line_shows_that(house: House) -> None:
-    house.hook("guard", on="tool_before", script="echo no >&2; exit 2")
+FOUND: dict[str, tuple[dict[str, Any], str, str, str]] = {
+    "refuses": ({"script": "echo no >&2; exit 2"}, "ok", "deny on claude-code's PreToolUse,", ""),
+    "in another format": (
+        {"script": """cat >/dev/null; echo '{"cancel": true}'"""},
+        "attention",
+        "It refused this harmless event: Bash · ls -la; read as a refusal in the format of cline",
+        "write `dialect: cline` in ",
+    ),
+    "switched off": (
+        {"script": "exit 9", "enabled": False},
+        "attention",
+        "switched off by its own `enabled: false`",
+        "write `enabled: true`",
+    ),
+    "a module": (
+        {"command": "python3 -m guards", "approved": False},
+        "broken",
+        "python -m runs what the agent's folder holds",
+        "name the script, or write -I -m: ",
+    ),
+    "pending": (
+        {"script": "exit 0", "approved": False},
+        "attention",
+        "waits for your approval and does not run",
+        APPROVALS,
+    ),
+    "missing": (
+        {"command": "./nowhere.sh", "approved": False},
+        "broken",
+        "",
+        "write its path, or put it there first: ",
+    ),
+    "a URL": ({"type": "http", "url": "http://127.0.0.1:9/x", "allow_local": ["127.0.0.1:9"]}, "broken", "", ""),
+}
 
-    ((health, message, _),) = of(house, "guard")
 
-    assert (health, message.startswith("deny on claude-code's PreToolUse,")) == ("ok", True)
-    assert message.endswith(". It refused this harmless event: Bash · ls -la: no")
+@pytest.mark.parametrize("case", FOUND)
+def test_a_hook_is_reported_with_its_health_and_its_remedy(house: House, case: str) -> None:
+    keys, health, message, remedy = FOUND[case]
+    house.hook("guard", on="tool_before", **keys)
+
+    (found,) = of(house, "guard")
+
+    assert found[0] == health
+    assert found[1].startswith(message)
+    assert remedy in found[2]
 
 
 def test_a_guard_that_refuses_because_its_program_is_broken_is_broken(house: House) -> None:
@@ -83,18 +122,6 @@ def test_a_guard_that_refuses_because_its_program_is_broken_is_broken(house: Hou
     assert (health, message.split(";")[0]) == ("broken", "It refused this harmless event: Bash · ls -la")
     assert "by the exit 2 of a broken program: " in message
     assert remedy.startswith("correct the script or its command in ")
-
-
-def test_a_guard_that_refuses_in_another_formats_words_is_shown_with_the_format(house: House) -> None:
-    house.hook("guard", on="tool_before", script="""cat >/dev/null; echo '{"cancel": true}'""")
-
-    ((health, message, remedy),) = of(house, "guard")
-
-    assert (health, message) == (
-        "attention",
-        "It refused this harmless event: Bash · ls -la; read as a refusal in the format of cline",
-    )
-    assert "write `dialect: cline` in " in remedy
 
 
 def test_a_hook_that_runs_is_ok_and_can_tell_that_it_is_a_test(house: House) -> None:
@@ -235,28 +262,6 @@ def test_the_shipped_slash_command_runs_where_the_doctor_stands(
     assert (health, message.split(",")[0]) == ("ok", "abstain on shelley's slash/files")
 
 
-def test_a_pending_hook_waits_and_one_without_its_script_is_broken(house: House) -> None:
-    house.hook("new", on="tool_before", script="exit 0", approved=False)
-    house.hook("lost", on="tool_before", command="./nowhere.sh", approved=False)
-
-    assert of(house, "new") == [("attention", "waits for your approval and does not run", APPROVALS)]
-    ((health, message, remedy),) = of(house, "lost")
-    assert (health, "nowhere.sh" in message) == ("broken", True)
-    assert remedy == f"write its path, or put it there first: {house.paths.config}:1"
-
-
-def test_a_line_that_is_refused_is_told_with_its_cure(house: House) -> None:
-    house.hook("module", on="tool_before", command="python3 -m guards", approved=False)
-
-    assert of(house, "module") == [
-        (
-            "broken",
-            "python -m runs what the agent's folder holds",
-            f"name the script, or write -I -m: {house.paths.config}:1",
-        )
-    ]
-
-
 def test_withheld_variables_that_a_script_names_are_told(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEPLOY_TOKEN", "x")
     monkeypatch.setenv("PYTHONPATH", "/x")
@@ -268,15 +273,6 @@ def test_withheld_variables_that_a_script_names_are_told(house: House, monkeypat
     assert secret[2] == "if it shall have them: `hooktray approve --env DEPLOY_TOKEN guard`"
     assert injecting[1] == "its script names variables that no hook gets: PYTHONPATH"
     assert tried[0] == "ok"
-
-
-def test_a_hook_may_be_switched_off_in_its_file(house: House) -> None:
-    house.hook("guard", on="tool_before", script="exit 9", enabled=False)
-
-    ((health, message, remedy),) = of(house, "guard")
-
-    assert (health, message) == ("attention", "switched off by its own `enabled: false`")
-    assert remedy.startswith("write `enabled: true`")
 
 
 def test_a_prompt_hook_before_every_call_of_a_model_is_warned_of(house: House) -> None:
@@ -314,15 +310,6 @@ def test_the_event_to_try_a_hook_with_is_one_that_it_is_asked_about() -> None:
     assert sample(Match(event="Stop")) is None
 
 
-def test_an_http_hook_is_tried_without_a_look_at_files(house: House) -> None:
-    house.hook("far", on="tool_before", type="http", url="http://127.0.0.1:9/x", allow_local=["127.0.0.1:9"])
-
-    assert of(house, "far", static=True)[0][0] == "ok"
-    ((health, message, _),) = of(house, "far")
-    assert health == "broken"
-    assert "127.0.0.1" in message
-
-
 def happened(house: House, count: int, **more: Any) -> None:
     found = [replace(RECORD, id=f"{number}{more}", at=9e9, **more) for number in range(count)]
     write(house.stores.database, found)
@@ -344,7 +331,7 @@ def test_a_matcher_that_matched_nothing_deserves_a_look(
         assert found[0].message == "`matcher: rm -fr` matched none of the latest 25 events of its kind"
 
 
-def test_the_switch_off_is_told_and_hooks_are_not_tried(house: House) -> None:
+def test_the_switch_off_and_a_pause_are_told_and_hooks_are_not_tried(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 9")
     house.stores.switch.set_enabled(False, "test")
 
@@ -352,11 +339,8 @@ def test_the_switch_off_is_told_and_hooks_are_not_tried(house: House) -> None:
 
     assert (switch.health, switch.message, switch.remedy) == (Health.ATTENTION, "off: no hook runs", "hooktray on")
     assert of(house, "guard") == [("attention", "not tried: switch off", "`hooktray on` switches hooks on")]
-
-
-def test_a_pause_names_whom_it_is_for(house: House) -> None:
+    house.stores.switch.set_enabled(True, "test")
     house.stores.switch.pause(9e9, agent="shelley", channel="test")
-
     assert [one.name for one in findings(house, "switch", static=True)] == ["shelley"]
 
 
@@ -390,24 +374,20 @@ def test_a_setting_that_nobody_confirmed_is_told(house: House) -> None:
 
 def test_what_only_the_tray_knows_is_told(house: House) -> None:
     reply = {"pid": 7, "icon": "", "reason": "no tray", "background": [[99, 12.0]], "late": 3, "sound": "no device"}
-    tray = parse_health(reply)
+    unwritable = {"pid": 7, "journal": "hooktray.db: read-only\n  make it writable"}
 
-    rows = {one.check: one for one in run_checks(house.paths, tray, static=True)}
+    rows = {one.check: one for one in run_checks(house.paths, parse_health(reply), static=True)}
+    (journal,) = (
+        one for one in run_checks(house.paths, parse_health(unwritable), static=True) if one.check == "journal"
+    )
 
     assert rows["tray"].message == "running, process 7"
     assert (rows["icon"].message, rows["icon"].health) == ("no tray", Health.ATTENTION)
     assert rows["background"].remedy.startswith("kill -- -99")
     assert (rows["journal"].message, rows["sound"].message) == ("3 answers were sent before their row", "no device")
     assert rows["notifications"].health is Health.ATTENTION
-
-
-def test_a_journal_that_takes_no_row_is_broken(house: House) -> None:
-    tray = parse_health({"pid": 7, "journal": "hooktray.db: read-only\n  make it writable"})
-
-    (row,) = [one for one in run_checks(house.paths, tray, static=True) if one.check == "journal"]
-
-    assert (row.health, row.remedy) == (Health.BROKEN, "make it writable")
-    assert row.message == "cannot be written: hooktray.db: read-only"
+    assert (journal.health, journal.remedy) == (Health.BROKEN, "make it writable")
+    assert journal.message == "cannot be written: hooktray.db: read-only"
 
 
 def test_a_damaged_database_is_broken_and_one_set_aside_is_remembered(house: House) -> None:

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -197,10 +197,8 @@ def test_each_change_of_our_entries_is_noticed_and_put_back_byte_for_byte(tamper
         tampered.well("claude-code")
 
 
-@pytest.mark.parametrize("starts", [True, False], ids=["under a living tray", "before its start"])
-def test_lines_of_an_earlier_layout_whose_relay_went_with_its_environment(tmp_path: Path, starts: bool) -> None:
-    place = Plain(tmp_path)
-    live = Live.fresh(place, tmp_path, starts=False)
+def test_lines_whose_relay_went_with_its_environment_are_noticed(tmp_path: Path, plain: Plain) -> None:
+    live = Live.fresh(plain, tmp_path, starts=False)
     paths = locate(str(live.home))
     relay = tmp_path / "environment" / "hooktray-hook"
     for folder in (relay.parent, tmp_path / ".claude"):
@@ -208,41 +206,26 @@ def test_lines_of_an_earlier_layout_whose_relay_went_with_its_environment(tmp_pa
     relay.write_text("#!/bin/sh\nexit 0\n")
     relay.chmod(0o755)
     paths.prepare()
-    site = Site(
-        paths=paths, relay=(str(relay), "--home", str(live.home)), home=tmp_path, cwd=tmp_path, environment={}
-    )  # fmt: skip
+    line = (str(relay), "--home", str(live.home))
+    site = Site(paths=paths, relay=line, home=tmp_path, cwd=tmp_path, environment={})
     apply_connect(site, "claude-code", connectors()["claude-code"].connect(site))
 
     def changes() -> list[dict[str, Any]]:
         return [dict(one) for one in parse_health(send_request(paths.socket, {"op": "health"}))["changes"]]
 
-    try:
-        if starts:
-            live.start()
-            key = RUNS.format(agent="claude-code")
-            wait(lambda: key in _settings(paths.database), LONG, "the tray has looked at the lines")
-            assert changes() == []
-        shutil.rmtree(relay.parent)
-        if not starts:
-            live.start()
-        (change,) = wait(changes, LONG, "the tray notices that the relay is gone")
-        assert (change["causes"], change["is_guard"]) == (["entry_relay_gone"], True)
-        assert str(relay) in change["text"]
-        assert f"{relay} is not there any more" in live.cli("status").stdout.decode()
+    live.start()
+    key = RUNS.format(agent="claude-code")
+    wait(lambda: key in Ledger(open_db(paths.database, create=False)).state.settings, LONG, "the tray has looked")
+    assert changes() == []
+    shutil.rmtree(relay.parent)
+    (change,) = wait(changes, LONG, "the tray notices that the relay is gone")
+    assert (change["causes"], change["is_guard"]) == (["entry_relay_gone"], True)
+    assert f"{relay} is not there any more" in live.cli("status").stdout.decode()
 
-        assert live.cli("connect", "claude-code", "--yes").returncode == 0
-        wait(lambda: not changes(), LONG, "nothing is to be announced any more")
-        wait(
-            lambda: "not there any more" not in live.cli("status").stdout.decode(),
-            LONG,
-            "the tray has tried the lines again, which takes longer than reading them",
-        )
-    finally:
-        place.close()
-
-
-def _settings(database: Path) -> Mapping[str, str]:
-    return Ledger(open_db(database, create=False)).state.settings
+    assert live.cli("connect", "claude-code", "--yes").returncode == 0
+    wait(lambda: not changes(), LONG, "nothing is to be announced any more")
+    done = "the tray has tried the lines again"
+    wait(lambda: "not there any more" not in live.cli("status").stdout.decode(), LONG, done)
 
 
 def test_a_command_in_the_place_of_ours_stays_and_ours_is_beside_it_again(tampered: Tampered) -> None:
@@ -366,23 +349,23 @@ def test_nothing_is_announced_for_what_changes_no_entry_and_for_our_own_writes(e
 COMPACT = {"name": "tidy", "event": "compact_before", "agent": "claude-code", "type": "rule", "decision": "deny"}
 
 
-def test_an_event_that_a_hook_needs_is_noticed_and_its_entry_added(everyone: Tampered) -> None:
-    assert "PreCompact" not in json.loads(everyone.settings.read_text())["hooks"]
+def test_an_event_that_a_hook_needs_is_noticed_and_its_entry_added(several: Tampered) -> None:
+    assert "PreCompact" not in json.loads(several.settings.read_text())["hooks"]
 
-    everyone.live.config.write_text(json.dumps({"hooks": [COMPACT]}))
+    several.live.config.write_text(json.dumps({"hooks": [COMPACT]}))
 
-    assert everyone.noticed("claude-code") == ["entry_wanted"]
-    change = everyone.changes()["claude-code"]
-    assert change["text"] == f"{everyone.settings} has no entry for PreCompact, which a hook needs"
+    assert several.noticed("claude-code") == ["entry_wanted"]
+    change = several.changes()["claude-code"]
+    assert change["text"] == f"{several.settings} has no entry for PreCompact, which a hook needs"
     assert change["is_guard"] is False
-    assert set(everyone.changes()) == {"claude-code"}
-    everyone.connect("claude-code")
-    everyone.well("claude-code")
-    assert "PreCompact" in json.loads(everyone.settings.read_text())["hooks"]
+    assert set(several.changes()) == {"claude-code"}
+    several.connect("claude-code")
+    several.well("claude-code")
+    assert "PreCompact" in json.loads(several.settings.read_text())["hooks"]
 
-    everyone.live.config.write_text("hooks: []\n")
-    everyone.connect("claude-code")
-    assert "PreCompact" in json.loads(everyone.settings.read_text())["hooks"], "an entry that is there stays"
+    several.live.config.write_text("hooks: []\n")
+    several.connect("claude-code")
+    assert "PreCompact" in json.loads(several.settings.read_text())["hooks"], "an entry that is there stays"
 
 
 def test_the_same_change_is_announced_once_and_again_after_it_was_put_back(tampered: Tampered) -> None:

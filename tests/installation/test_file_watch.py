@@ -16,7 +16,7 @@ from desk import wait
 
 from tray.event_loop import LoopThread
 from tray.installation import file_watch
-from tray.installation.file_watch import POLL_INTERVAL, FileWatch, FolderWatch
+from tray.installation.file_watch import FileWatch, FolderWatch
 
 if TYPE_CHECKING:
     from asyncinotify import Inotify, Mask, Watch
@@ -170,7 +170,3 @@ def test_where_the_system_reports_nothing_a_folder_is_looked_at_again_and_again(
 
     assert all(looks.acquire(timeout=20) for _ in range(5))
     watch.close()
-
-
-def test_that_is_at_least_once_a_minute() -> None:
-    assert POLL_INTERVAL <= 60

@@ -255,23 +255,36 @@ def test_a_table_leads_here_until_it_is_removed_altered_or_of_another_program(
     assert not installed_relay.leads_here(paths, database)
 
 
-def test_while_a_table_is_written_no_other_process_records_one(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
+def lock_error(database: Path) -> str:
+    with closing(sqlite3.connect(database, timeout=0)) as other:
+        try:
+            other.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            return str(error)
+    return ""
+
+
+def test_while_the_table_is_written_or_removed_no_other_process_records_one(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths, seen, unlink = install(house), [], Path.unlink
 
     def write(path: Path, content: bytes, mode: int) -> None:
-        with closing(sqlite3.connect(house.paths.database, timeout=0)) as other:
-            try:
-                other.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as error:
-                seen.append((path, str(error)))
+        seen.append((path, lock_error(paths.database)))
         write_atomic(path, content, mode)
 
+    def look(path: Path, missing_ok: bool = False) -> None:
+        seen.extend([(path, lock_error(paths.database))] if path == paths.relay_table else ())
+        unlink(path, missing_ok=missing_ok)
+
     monkeypatch.setattr(installed_relay, "write_atomic", write)
+    monkeypatch.setattr(Path, "unlink", look)
 
-    assert installed_relay.write_table(house.paths, (), house.stores.database)
+    assert installed_relay.write_table(paths, [GUARD], house.stores.database)
+    assert installed_relay.remove(paths, house.stores.database)
 
-    assert seen == [(house.paths.relay_table, "database is locked")]
-    assert installed_relay.leads_here(house.paths, house.stores.database)
+    assert seen == [(paths.relay_table, "database is locked")] * 2
+    assert not paths.relay_folder.exists()
 
 
 def test_a_table_that_the_tray_makes_while_the_last_agent_is_disconnected_is_not_written(
@@ -290,26 +303,3 @@ def test_a_table_that_the_tray_makes_while_the_last_agent_is_disconnected_is_not
 
     assert not paths.relay_folder.exists()
     assert not relay_problems.is_installed(paths, house.stores.database)
-
-
-def test_while_the_files_are_removed_no_other_process_records_a_table(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    paths, seen = install(house), []
-    unlink = Path.unlink
-
-    def look(path: Path, missing_ok: bool = False) -> None:
-        if path == paths.relay_table:
-            with closing(sqlite3.connect(paths.database, timeout=0)) as other:
-                try:
-                    other.execute("BEGIN IMMEDIATE")
-                except sqlite3.OperationalError as error:
-                    seen.append(str(error))
-        unlink(path, missing_ok=missing_ok)
-
-    monkeypatch.setattr(Path, "unlink", look)
-
-    assert installed_relay.remove(paths, house.stores.database)
-
-    assert seen == ["database is locked"]
-    assert not paths.relay_folder.exists()

@@ -68,34 +68,26 @@ def forbid(file: Path) -> None:
     file.chmod(0o600)
 
 
-@pytest.mark.parametrize("change", [delete, alter, forbid])
-def test_a_changed_relay_is_put_back_and_announced_once(
-    house: House, watch: RelayWatch, recorder: Recorder, change: Callable[[Path], None]
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [("relay", delete), ("relay", alter), ("relay", forbid), ("relay_table", delete), ("relay_table", alter)],
+)
+def test_a_changed_relay_or_table_is_put_back_and_announced_once(
+    house: House, watch: RelayWatch, recorder: Recorder, name: str, change: Callable[[Path], None]
 ) -> None:
-    before = house.paths.relay.read_bytes()
+    file: Path = getattr(house.paths, name)
+    before, mode = file.read_bytes(), file.stat().st_mode
 
-    change(house.paths.relay)
+    change(file)
     look_twice(watch, recorder)
     look_twice(watch, recorder)
 
-    assert house.paths.relay.read_bytes() == before
-    assert house.paths.relay.stat().st_mode & 0o111
+    assert (file.read_bytes(), file.stat().st_mode) == (before, mode)
     ((title, text),) = recorder.alarms
     assert title == "The relay that agents run was changed"
-    assert text.startswith(str(house.paths.relay))
+    assert text.startswith(str(file))
     assert text.endswith("It was put back")
     assert watch.problem == ""
-
-
-@pytest.mark.parametrize("change", [delete, alter])
-def test_so_is_its_table(house: House, watch: RelayWatch, recorder: Recorder, change: Callable[[Path], None]) -> None:
-    before = house.paths.relay_table.read_bytes()
-
-    change(house.paths.relay_table)
-    look_twice(watch, recorder)
-
-    assert house.paths.relay_table.read_bytes() == before
-    assert len(recorder.alarms) == 1
 
 
 def test_what_is_well_or_was_never_installed_is_not_announced(
@@ -109,33 +101,13 @@ def test_what_is_well_or_was_never_installed_is_not_announced(
     assert not house.paths.relay.exists()
 
 
-def test_what_cannot_be_put_back_is_announced_once_and_shown_until_it_can(
-    house: House, watch: RelayWatch, recorder: Recorder
-) -> None:
-    delete(house.paths.relay)
-    away = house.paths.relay_folder.with_name("away")
-    house.paths.relay_folder.rename(away)
-    house.paths.relay_folder.write_text("in the way")
-
-    look_twice(watch, recorder)
-    look_twice(watch, recorder)
-    shown = watch.problem
-    house.paths.relay_folder.unlink()
-    away.rename(house.paths.relay_folder)
-    look_twice(watch, recorder)
-
-    assert str(house.paths.relay) in shown
-    assert recorder.alarms[0][1].endswith("Nothing could be put back")
-    assert house.paths.relay.exists()
-    assert watch.problem == ""
-
-
-def test_what_could_not_be_put_back_is_tried_again_though_nothing_else_was_found(
+def test_what_cannot_be_put_back_is_announced_once_and_tried_again(
     house: House, watch: RelayWatch, recorder: Recorder
 ) -> None:
     """Its folder may be taken away in the moment in which the relay is written into it."""
     shutil.rmtree(house.paths.relay_folder)
     house.paths.relay_folder.write_text("in the way")
+    look_twice(watch, recorder)
     look_twice(watch, recorder)
     house.paths.relay_folder.unlink()
     announced = watch.problem
