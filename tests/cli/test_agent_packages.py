@@ -127,11 +127,10 @@ def pine(id: str, more: str = "") -> str:
 BROKEN = {
     "early": (pine("early", "\nraise RuntimeError('early')\n"), "cannot be imported: RuntimeError: early"),
     "end": ("import os, sys\nsys.exit(0)\n", "cannot be imported: SystemExit: 0"),
-    "text": ("AGENT = 'text'\n", "names a str, not an Agent"),
-    "elm": (pine("oak"), "the Agent has the id 'oak'"),
     "codex": (pine("codex"), "its id is taken by Hooktray itself"),
     "Pine!": (PINE, "is not a word of lower-case letters, digits and `-`"),
 }
+RULE = {"event": "tool_before", "type": "rule", "decision": "deny", "reason": "no", "tool": "Bash"}
 
 
 def test_broken_packages_are_named_and_stop_nothing(live: PackagedLive, site: Path) -> None:
@@ -142,11 +141,13 @@ def test_broken_packages_are_named_and_stop_nothing(live: PackagedLive, site: Pa
     told = [line for line in out(live, "agents").splitlines() if "hooktray-broken-" in line]
     checks = [json.loads(line) for line in live.cli("doctor", "--static", "--json").stdout.splitlines()]
     found = [row for row in checks if row["check"] == "package"]
-    rows = {row["package"]: row for row in live.cli_json("agents") if row.get("problem")}
-    answers = [live.once("claude-code", PRE_TOOL_USE)]
-    answers += [live.once(id, CALL) for id in BROKEN if id not in (*AGENTS, "Pine!")]
+    live.configure({"hooks": [RULE]})
+    live.approve_all()
+    alone = live.once("claude-code", PRE_TOOL_USE), live.once("end", CALL)
+    live.start("--headless")
+    served = live.relay("claude-code", "PreToolUse", PRE_TOOL_USE), live.relay("end", "before_tool", CALL)
 
-    assert len(told) == len(found) == len(rows) == len(BROKEN)
+    assert len(told) == len(found) == len(BROKEN)
     for name, problem in packages.items():
         (line,) = [line for line in told if f"{name} 1.0" in line]
         (check,) = [row for row in found if f"{name} 1.0" in row["message"]]
@@ -154,36 +155,12 @@ def test_broken_packages_are_named_and_stop_nothing(live: PackagedLive, site: Pa
         assert line.endswith(f"; update or uninstall {name}")
         assert (check["health"], check["remedy"]) == ("broken", f"update or uninstall {name}")
         assert problem in check["message"]
-        assert rows[f"{name} 1.0"]["supported"] is False
-    for answer in answers:
-        assert (answer.returncode, answer.stdout, answer.stderr) == (0, b"", b"")
-    assert live.cli("list").returncode == 0
-    assert b'"claude-code"' in live.cli("schema").stdout
+    for guarded, silent in (alone, served):
+        assert b'"deny"' in guarded.stdout
+        assert (silent.returncode, silent.stdout, silent.stderr) == (0, b"", b"")
 
 
-def test_of_two_packages_with_one_id_neither_is_used(live: PackagedLive, site: Path) -> None:
-    write_package(site)
-    write_package(site, "pine-hooks", version="2", value="pine_hooks:AGENT")
-
-    table = out(live, "agents")
-
-    assert "another package has an agent with this id; update or uninstall hooktray-pine" in table
-    assert "another package has an agent with this id; update or uninstall pine-hooks" in table
-    assert "third-party" not in table
-
-
-def test_a_tray_runs_beside_a_broken_package(live: PackagedLive, site: Path) -> None:
-    write_package(site, module="raise SystemExit(1)\n")
-    live.configure({"hooks": [{"event": "tool_before", "type": "rule", "decision": "deny", "reason": "no"}]})
-    live.approve_all()
-    live.start("--headless")
-
-    assert b'"deny"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE_JSON).stdout
-    assert live.relay("pine", "before_tool", CALL).stdout == b""
-
-
-PRE_TOOL_USE_JSON = json.dumps(PRE_TOOL_USE).encode()
-FAILING = ("event_name", "session", "tool", "parse", "render", "neutral", "rewrite_problem", "marks")
+FAILING = ("parse", "render", "marks")
 
 
 def failing(name: str) -> str:
@@ -196,57 +173,44 @@ def failing(name: str) -> str:
 
 
 def agent(name: str) -> str:
-    return f"fails-{name.replace('_', '-')}"
+    return f"fails-{name}"
 
 
-@pytest.fixture
-def failures(live: PackagedLive, site: Path) -> PackagedLive:
-    """An installation with an agent for each function that fails, and a rule for all agents."""
+def test_functions_that_fail_give_silence_and_a_record(live: PackagedLive, site: Path) -> None:
     for name in FAILING:
         write_package(
             site, f"hooktray-{agent(name)}", id=agent(name), value=f"fails_{name}:AGENT", module=failing(name)
         )
-    rule = {"event": "tool_before", "type": "rule", "decision": "deny", "reason": "no", "tool": "Bash"}
-    live.configure({"hooks": [rule]})
+    live.configure({"hooks": [RULE]})
     live.approve_all()
-    return live
-
-
-def test_functions_that_fail_give_silence_and_a_record(failures: PackagedLive) -> None:
     calls = {name: {**CALL, "sender": agent(name)} for name in FAILING}
 
-    alone = {name: failures.once(agent(name), calls[name], "before_tool") for name in FAILING}
-    others = [failures.once("claude-code", PRE_TOOL_USE)]
-    failures.start("--headless")
-    served = {name: failures.relay(agent(name), "before_tool", calls[name]) for name in FAILING}
-    others.append(failures.relay("claude-code", "PreToolUse", PRE_TOOL_USE))
+    alone = {name: live.once(agent(name), calls[name], "before_tool") for name in FAILING}
+    others = [live.once("claude-code", PRE_TOOL_USE)]
+    live.start("--headless")
+    served = {name: live.relay(agent(name), "before_tool", calls[name]) for name in FAILING}
+    others.append(live.relay("claude-code", "PreToolUse", PRE_TOOL_USE))
 
-    for other in others:
-        assert b'"deny"' in other.stdout
+    assert [b'"deny"' in other.stdout for other in others] == [True, True]
     for name in FAILING:
         for answer in (alone[name], served[name]):
             assert (name, answer.returncode, answer.stderr) == (name, 0, b"")
-            assert name not in ("parse", "render") or answer.stdout == b""
-    examined = [json.loads(line) for line in failures.cli("doctor", "--static", "--json").stdout.splitlines()]
+            assert name == "marks" or answer.stdout == b""
+    examined = [json.loads(line) for line in live.cli("doctor", "--static", "--json").stdout.splitlines()]
     told = {row["name"]: row for row in examined if row["check"] == "package" and row["health"] == "broken"}
-    log, logged = failures.wait_log(2 * len(FAILING) + len(others)), failures.logged()
+    log, logged = live.wait_log(2 * len(FAILING) + len(others)), live.logged()
     for name in FAILING:
-        rows = [row for row in log if row["agent"] == agent(name)]
-        assert (name, len(rows)) == (name, 2)
-        if name not in ("neutral", "rewrite_problem"):  # asked for without an opinion, and of a rewrite, only
-            assert (
-                f"of the agent {agent(name)} in the package hooktray-{agent(name)} 1.0 failed: RuntimeError" in logged
-            )
-            assert told[agent(name)]["remedy"] == f"update or uninstall hooktray-{agent(name)}"
-            assert told[agent(name)]["message"] in logged
-        if name == "render":
-            assert {row["verdict"] for row in rows} == {"abstain"}
-            assert all(f"`render` of the agent {agent(name)}" in row["adjustments"][-1] for row in rows)
+        failure = f"of the agent {agent(name)} in the package hooktray-{agent(name)} 1.0 failed: RuntimeError"
+        assert failure in logged
+        assert told[agent(name)]["remedy"] == f"update or uninstall hooktray-{agent(name)}"
+        assert told[agent(name)]["message"] in logged
+        assert (name, len([row for row in log if row["agent"] == agent(name)])) == (name, 2)
+    rows = [row for row in log if row["agent"] == agent("render")]
+    assert {row["verdict"] for row in rows} == {"abstain"}
+    assert all("`render` of the agent fails-render" in row["adjustments"][-1] for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("name", "fail"), [("parse", "fail"), ("stdin", "fail"), ("stdin", "sys.exit"), ("read", "fail")]
-)
+@pytest.mark.parametrize(("name", "fail"), [("parse", "fail"), ("stdin", "sys.exit")])
 def test_a_blocking_guard_refuses_an_event_that_the_package_cannot_read(
     live: PackagedLive, site: Path, name: str, fail: str
 ) -> None:
@@ -285,9 +249,8 @@ def test_a_connector_that_fails_leaves_the_other_agents_to_be_shown(live: Packag
     assert b"Traceback" not in examined.stderr
 
 
-@pytest.mark.parametrize("sample", ["sample = fail", "def sample(name): raise KeyError(name)"])
-def test_the_doctor_goes_on_when_an_agent_has_no_sample(live: PackagedLive, site: Path, sample: str) -> None:
-    write_package(site, module=f"{PINE}\n{sample}\n")
+def test_the_doctor_goes_on_when_an_agent_has_no_sample(live: PackagedLive, site: Path) -> None:
+    write_package(site, module=f"{PINE}\nsample = fail\n")
     live.script("guard", "exit 0")
     live.configure({"hooks": [GUARD]})
     live.approve_all()

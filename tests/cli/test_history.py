@@ -24,7 +24,6 @@ from tray.cli.history import cell
 from tray.errors import HooktrayError
 from tray.execution.process import RUN_VARIABLE
 from tray.model.decision import Record, Verdict
-from tray.store.stats import percentile
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 GUARD = """case $(cat) in
@@ -53,7 +52,7 @@ def rows(house: House, capsys: pytest.CaptureFixture[str], *words: str) -> list[
     return [json.loads(line) for line in said(house, capsys, *words, "--json").splitlines()]
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "count"),
     [
         (["--verdict", "deny"], 1),
@@ -73,7 +72,7 @@ def test_log_shows_the_rows_that_fit_its_filters(
     assert len(rows(lived, capsys, "log", *words)) == count
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "message"),
     [
         (["log", "--verdict", "denied"], "did you mean `deny`"),
@@ -111,24 +110,12 @@ def test_log_names_the_tool_and_has_a_word_of_its_own_for_a_rewrite(
 
 
 def test_a_filter_that_finds_nothing_is_not_an_empty_journal(
-    lived: House, capsys: pytest.CaptureFixture[str]
+    house: House, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said(lived, capsys, "log", "--project", "other") == "No decision matches.\n"
-
-
-def test_an_empty_journal_says_that_nothing_was_decided_yet(house: House, capsys: pytest.CaptureFixture[str]) -> None:
     assert said(house, capsys, "log") == "No decisions yet.\n"
-
-
-def test_a_row_that_is_no_terminals_stands_on_one_line(house: House, capsys: pytest.CaptureFixture[str]) -> None:
-    house.hook("a-guard-with-quite-a-long-name", on="tool_before", script="exit 0")
-
-    row = said(house, capsys, "list").splitlines()[2]
-
-    assert row.split() == [
-        *("a-guard-with-quite-a-long-name", "tool_before", "./a-guard-with-quite-a-long-name.sh"),
-        *("approved", "hooktray.yaml:1"),
-    ]
+    house.tool()
+    house.stores.journal.close()
+    assert said(house, capsys, "log", "--project", "other") == "No decision matches.\n"
 
 
 def test_a_moment_is_a_span_or_a_date() -> None:
@@ -139,7 +126,8 @@ def test_a_moment_is_a_span_or_a_date() -> None:
 def test_why_tells_the_whole_story(house: House, capsys: pytest.CaptureFixture[str]) -> None:
     house.hook("guard", on="tool_before", script=GUARD + f"\necho used {SECRET} >&2")
     house.hook("resting", on="tool_before", script="true", enabled=False)
-    house.tool(f"cat secret {SECRET}")
+    house.hook("poor", on="tool_before", script="cat >/dev/null; echo 'MY_TOKEN: not set' >&2; exit 1")
+    house.tool(f"cat secret {SECRET}", environment={"MY_TOKEN": "x"})
     house.stores.journal.close()
 
     text = said(house, capsys, "why", house.last.id)
@@ -147,6 +135,7 @@ def test_why_tells_the_whole_story(house: House, capsys: pytest.CaptureFixture[s
     assert "Verdict: deny, because guard: no secrets" in text
     assert "guard: ok, deny, " in text
     assert "resting: not asked, because disabled" in text
+    assert "`hooktray approve --env MY_TOKEN poor` lets it through" in text
     assert "The agent was told: " in text
     assert "Masked: payload.tool_input.command, " in text
     assert "used [masked" in text
@@ -154,18 +143,6 @@ def test_why_tells_the_whole_story(house: House, capsys: pytest.CaptureFixture[s
     (row,) = rows(house, capsys, "why", house.last.id)
     assert (row["ledger"], row["masked"]) == (house.stores.ledger.state.version, 1)
     assert json.loads(row["payload"])["session_id"] == "s-1"
-
-
-def test_why_names_the_command_that_lets_a_missing_variable_through(
-    house: House, capsys: pytest.CaptureFixture[str]
-) -> None:
-    house.hook("guard", on="tool_before", script="cat >/dev/null; echo 'MY_TOKEN: not set' >&2; exit 1")
-    house.tool("ls", environment={"MY_TOKEN": "x"})
-    house.stores.journal.close()
-
-    text = said(house, capsys, "why", house.last.id)
-
-    assert "`hooktray approve --env MY_TOKEN guard` lets it through" in text
 
 
 def test_stats_count_each_hooks_turns_and_each_agents_answers(
@@ -178,13 +155,6 @@ def test_stats_count_each_hooks_turns_and_each_agents_answers(
     assert (agent["agent"], agent["abstain"], agent["deny"]) == ("claude-code", 2, 1)
     assert journal == {"of": "journal", "dropped": 0}
     assert "guard" in said(lived, capsys, "stats", "--since", "1d")
-
-
-def test_a_percentile_is_a_time_that_was_measured() -> None:
-    times = [float(number) for number in range(1, 101)]
-
-    assert [percentile(times, share) for share in (50, 95, 100)] == [50.0, 95.0, 100.0]
-    assert (percentile([7.0], 95), percentile([], 50)) == (7.0, 0.0)
 
 
 def test_an_export_holds_every_row_in_either_form(
@@ -267,9 +237,13 @@ def test_a_replay_asks_the_hooks_in_force_and_writes_nothing(
 def test_a_replay_of_a_masked_row_says_that_it_is_inexact(house: House, capsys: pytest.CaptureFixture[str]) -> None:
     house.hook("guard", on="tool_before", script=GUARD)
     house.tool(f"curl {SECRET}")
+    masked = house.last.id
+    house.tool("x" * 70_000)
     house.stores.journal.close()
 
-    assert "inexact: 1 value masked" in said(house, capsys, "replay", house.last.id)
+    assert "inexact: 1 value masked" in said(house, capsys, "replay", masked)
+    with pytest.raises(HooktrayError, match="does not hold the whole payload"):
+        said(house, capsys, "replay", house.last.id)
 
 
 def test_a_replay_against_an_edited_file_runs_that_file_and_approves_nothing(
@@ -305,11 +279,3 @@ def test_a_hook_cannot_replay(lived: House, monkeypatch: pytest.MonkeyPatch) -> 
 
     with pytest.raises(HooktrayError, match="a hook cannot replay"):
         run_command(["--home", str(lived.paths.home), "replay", lived.last.id])
-
-
-def test_a_payload_that_was_cut_is_not_decided_on(house: House) -> None:
-    house.tool("x" * 70_000)
-    house.stores.journal.close()
-
-    with pytest.raises(HooktrayError, match="does not hold the whole payload"):
-        run_command(["--home", str(house.paths.home), "replay", house.last.id])

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from house import House
@@ -14,8 +15,6 @@ from house import House
 from tray.ipc.server import _failure
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="locales of POSIX")
-
-PYTHON = (sys.executable, "-m", "tray")
 
 
 @pytest.fixture
@@ -29,20 +28,20 @@ def named(house: House) -> House:
     return house
 
 
-def run(house: House, *words: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
-    environment = {"PATH": os.environ["PATH"], "HOME": str(house.root), **variables}
-    argv = [*PYTHON, "--home", str(house.paths.home), *words]
-    return subprocess.run(argv, env=environment, capture_output=True, timeout=120, check=False)
+def run(house: House, *words: str, stdout: int = subprocess.PIPE, encoding: str = "") -> CompletedProcess[bytes]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(house.root), "PYTHONIOENCODING": encoding}
+    argv = [sys.executable, "-m", "tray", "--home", str(house.paths.home), *words]
+    return subprocess.run(argv, env=environment, stdout=stdout, stderr=subprocess.PIPE, timeout=120, check=False)
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8", "cp1252:strict"])
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252:strict"])
 def test_no_command_fails_for_the_encoding_of_its_output(named: House, encoding: str) -> None:
-    for words in (("list",), ("status",), ("doctor", "--static")):
-        done = run(named, *words, PYTHONIOENCODING=encoding)
+    for words in (("status",), ("doctor", "--static")):
+        done = run(named, *words, encoding=encoding)
         assert done.returncode in (0, 1), done.stderr
         assert b"Traceback" not in done.stderr
 
-    listed = run(named, "list", "--json", PYTHONIOENCODING=encoding)
+    listed = run(named, "list", "--json", encoding=encoding)
     assert listed.returncode == 0, listed.stderr
     row = json.loads(listed.stdout.decode(encoding.partition(":")[0]))
     assert row["name"] == "größe 😀"
@@ -50,9 +49,7 @@ def test_no_command_fails_for_the_encoding_of_its_output(named: House, encoding:
 
 def test_output_to_a_full_disk_is_an_error_with_its_cure(named: House) -> None:
     with Path("/dev/full").open("wb") as full:
-        environment = {"PATH": os.environ["PATH"], "HOME": str(named.root)}
-        argv = [*PYTHON, "--home", str(named.paths.home), "list"]
-        done = subprocess.run(argv, env=environment, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+        done = run(named, "list", stdout=full.fileno())
 
     assert done.returncode == 1
     assert done.stderr.decode().splitlines() == [
@@ -63,9 +60,7 @@ def test_output_to_a_full_disk_is_an_error_with_its_cure(named: House) -> None:
 def test_a_reader_that_ended_is_no_error(named: House) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    environment = {"PATH": os.environ["PATH"], "HOME": str(named.root)}
-    argv = [*PYTHON, "--home", str(named.paths.home), "list"]
-    done = subprocess.run(argv, env=environment, stdout=writing, stderr=subprocess.PIPE, timeout=60, check=False)
+    done = run(named, "list", stdout=writing)
     os.close(writing)
 
     assert (done.returncode, done.stderr) == (0, b"")

@@ -12,7 +12,6 @@ from live import Live
 from plain import Plain
 
 from tray.cli import run_command
-from tray.errors import HooktrayError
 
 GATE = "To ask for approval: hooktray "
 SETTING = "To ask for that: hooktray "
@@ -65,16 +64,12 @@ def test_every_line_that_list_prints_to_be_pasted_is_taken(live: Live, capsys: p
     assert len({*answers.values()}) == len(answers) == len(live.states()) + 1, "each means another"
     assert all(answer.endswith(" waits for your approval") for answer in answers.values())
     assert settings == ["approve llm"]
-    assert "approve slash/files '/bin/true files'" in gates
-
-
-def test_what_list_prints_to_be_pasted_is_the_address_and_not_the_word_post(
-    live: Live, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shown = said(capsys, live.home, "list")
-
-    assert f"{GATE}approve tool_before https://guard.example.com/hook\n" in shown
-    assert f"{GATE}approve turn_end 'turn_end prompt'\n" in shown
+    for gate in (
+        "slash/files '/bin/true files'",
+        "tool_before https://guard.example.com/hook",
+        "turn_end 'turn_end prompt'",
+    ):
+        assert f"approve {gate}" in gates
 
 
 def test_without_an_icon_the_way_to_the_page_is_told(live: Live, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,8 +81,3 @@ def test_without_an_icon_the_way_to_the_page_is_told(live: Live, capsys: pytest.
     assert "Approve it on the page (`hooktray open`), or set a passphrase: `hooktray passphrase`" in asked
     assert "waiting for you: `hooktray open` shows them." in shown
     assert "waiting for you: start the tray; its menu and `hooktray open` show them." in gone
-
-
-def test_a_word_that_means_nothing_is_still_refused(live: Live) -> None:
-    with pytest.raises(HooktrayError, match="no hook is called"):
-        run_command(["--home", str(live.home), "approve", "slash/files", "nothing"])

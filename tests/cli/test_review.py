@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+import json
 
 import pytest
-from live import Live
-from plain import Plain
+from every import every
+from house import House
+
+from tray.cli import run_command
+from tray.cli.command_line import UsageError
+from tray.errors import HooktrayError
 
 HOOKS = [
     {"name": "no-destroying", "event": "tool_before", "type": "rule", "matcher": "rm -rf", "decision": "deny"},
@@ -15,28 +18,21 @@ HOOKS = [
 ]
 
 
-@pytest.fixture
-def live(tmp_path: Path) -> Iterator[Live]:
-    plain = Plain(tmp_path)
-    yield Live.fresh(plain, tmp_path, configuration={"hooks": HOOKS}, starts=False)
-    plain.close()
+def test_a_hook_is_shown_without_a_tray_with_the_commands_that_decide(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    house.configure({"hooks": HOOKS})
 
+    assert run_command(["--home", str(house.paths.home), "review", "no-destroying"]) == 0
 
-def test_a_hook_is_shown_without_a_tray_with_the_commands_that_decide(live: Live) -> None:
-    shown = live.cli("review", "no-destroying")
-
-    lines = shown.stdout.decode().splitlines()
-    assert shown.returncode == 0
-    assert (
-        '| {"name": "no-destroying", "event": "tool_before", "type": "rule", "matcher": "rm -rf", "decision": "deny"}'
-        in lines
-    )
+    lines = capsys.readouterr().out.splitlines()
+    assert f"| {json.dumps(HOOKS[0])}" in lines
     assert "  May do   refuses it; starts no program" in lines
     assert lines[-1].startswith("To approve it: `hooktray approve ")
-    assert live.rows("list")[0]["state"] == "pending"
+    assert house.state("no-destroying").state.value == "pending"
 
 
-@pytest.mark.parametrize(
+@every(
     ("argv", "error"),
     [
         (("review", "no-destroyin"), "did you mean `no-destroying`?"),
@@ -46,9 +42,11 @@ def test_a_hook_is_shown_without_a_tray_with_the_commands_that_decide(live: Live
     ],
 )
 def test_what_cannot_be_shown_or_asked_is_an_error_with_a_remedy(
-    live: Live, argv: tuple[str, ...], error: str
+    house: House, argv: tuple[str, ...], error: str
 ) -> None:
-    done = live.cli(*argv)
+    house.configure({"hooks": HOOKS})
 
-    assert done.returncode in (1, 2)
-    assert error in done.stderr.decode()
+    with pytest.raises((HooktrayError, UsageError)) as refused:
+        run_command(["--home", str(house.paths.home), *argv])
+
+    assert error in str(refused.value)

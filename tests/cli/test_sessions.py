@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,78 +25,65 @@ from tray.store.sessions import SessionRows
 KEYS = ["session", "agent", "machine", "project", "name", "state", "since", "place", "usage_limit"]
 
 
-def test_sessions_of_two_agents_with_their_places(tmp_path: Path) -> None:
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    """A tray whose agents run in a pane of tmux."""
     plain = Plain(tmp_path)
     plain.environment |= {"TMUX": "/tmp/tmux-1/default,1,0", "TMUX_PANE": "%7"}
     live = Live.fresh(plain, tmp_path)
-    try:
-        prompt = {"session_id": "c-1", "cwd": "/home/dev/shop", "prompt": "Fix the login", "hook_event_name": "X"}
-        live.relay("claude-code", "UserPromptSubmit", prompt | {"hook_event_name": "UserPromptSubmit"})
-        live.relay("codex", "UserPromptSubmit", prompt | {"hook_event_name": "UserPromptSubmit", "session_id": "x-1"})
-        live.relay("codex", "Stop", prompt | {"hook_event_name": "Stop", "session_id": "x-1"})
-        live.wait_log(3)
+    yield live
+    live.quit()
+    plain.close()
 
-        def settled() -> list[dict[str, object]]:
-            rows = live.cli_json("sessions")
-            return rows if [row["state"] for row in rows] == ["working", "done"] else []
 
-        rows = wait(settled, 60, "both sessions")
-        text = live.cli("sessions").stdout.decode()
-    finally:
-        live.quit()
-        plain.close()
+def test_sessions_of_two_agents_with_their_places_and_a_usage_limit_with_its_end(live: Live) -> None:
+    assert live.cli("sessions").stdout.startswith(b"No session yet.")
+    prompt = {"session_id": "c-1", "cwd": "/home/dev/shop", "prompt": "Fix the login"}
+    live.relay("claude-code", "UserPromptSubmit", prompt | {"hook_event_name": "UserPromptSubmit"})
+    live.relay("codex", "UserPromptSubmit", prompt | {"hook_event_name": "UserPromptSubmit", "session_id": "x-1"})
+    live.relay("codex", "Stop", prompt | {"hook_event_name": "Stop", "session_id": "x-1"})
+    live.wait_log(3)
+
+    def settled(*states: str) -> list[dict[str, object]]:
+        rows = live.rows("sessions")
+        return rows if [row["state"] for row in rows] == list(states) else []
+
+    rows = wait(lambda: settled("working", "done"), 60, "both sessions")
 
     assert [list(row) for row in rows] == [KEYS, KEYS]
     assert [(row["session"], row["agent"], row["project"], row["name"], row["place"]) for row in rows] == [
         ("c-1", "claude-code", "shop", "Fix the login", "tmux %7"),
         ("x-1", "codex", "shop", "Fix the login", "tmux %7"),
     ]
-    assert "Fix the login" in text
-
-
-def test_a_usage_limit_is_shown_with_the_time_of_its_end(tmp_path: Path) -> None:
-    plain = Plain(tmp_path)
-    live = Live.fresh(plain, tmp_path)
+    before = live.cli("sessions").stdout.decode()
+    assert "Fix the login" in before
+    assert "USAGE LIMIT" not in before
     said = "You've hit your session limit · resets 3pm"
     failed = {"session_id": "c-1", "cwd": "/home/dev/shop", "hook_event_name": "StopFailure", "error": "rate_limit"}
-    try:
-        before = live.cli("sessions").stdout.decode()
-        live.relay("claude-code", "StopFailure", failed | {"last_assistant_message": said})
-        row = wait(lambda: live.cli_json("sessions"), 60, "the session")[0]
-        text = live.cli("sessions").stdout.decode()
-    finally:
-        live.quit()
-        plain.close()
-
-    assert (row["state"], row["usage_limit"]) == ("failed", said)
-    assert "USAGE LIMIT" not in before
+    live.relay("claude-code", "StopFailure", failed | {"last_assistant_message": said})
+    rows = wait(lambda: settled("failed", "done"), 60, "the session has failed")
+    text = live.cli("sessions").stdout.decode()
+    assert rows[0]["usage_limit"] == said
     assert text.splitlines()[0].endswith("USAGE LIMIT")
     assert said in text
 
 
-def test_followed_each_change_is_one_row(tmp_path: Path) -> None:
-    plain = Plain(tmp_path)
-    live = Live.fresh(plain, tmp_path)
-    try:
-        live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
-        live.wait_log(1)
-        wait(lambda: live.cli_json("sessions"), 60, "the session")
-        follower = subprocess.Popen(
-            live.argv("sessions", "--json", "--follow"),
-            env={**os.environ, **plain.environment, "PYTHONUNBUFFERED": "1"},
-            stdout=subprocess.PIPE,
-        )
-        assert follower.stdout is not None
-        first = json.loads(follower.stdout.readline())
-        stop = {"session_id": first["session"], "cwd": "/p", "hook_event_name": "Stop"}
-        live.relay("claude-code", "Stop", stop)
-        second = json.loads(follower.stdout.readline())
-        follower.terminate()
-        follower.wait(60)
-        follower.stdout.close()
-    finally:
-        live.quit()
-        plain.close()
+def test_followed_each_change_is_one_row(live: Live) -> None:
+    live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
+    live.wait_log(1)
+    wait(lambda: live.rows("sessions"), 60, "the session")
+    follower = subprocess.Popen(
+        live.argv("sessions", "--json", "--follow"),
+        env={**os.environ, **live.place.environment, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+    )
+    assert follower.stdout is not None
+    first = json.loads(follower.stdout.readline())
+    live.relay("claude-code", "Stop", {"session_id": first["session"], "cwd": "/p", "hook_event_name": "Stop"})
+    second = json.loads(follower.stdout.readline())
+    follower.terminate()
+    follower.wait(60)
+    follower.stdout.close()
 
     assert (first["state"], second["state"]) == ("working", "done")
     assert second["session"] == first["session"]
@@ -127,13 +115,3 @@ def test_a_change_that_comes_with_the_first_rows_is_followed_too(
         sessions.show_sessions(paths, follow=True)
 
     assert printed == ["working", "done"]
-
-
-def test_without_a_session_it_says_how_one_appears(tmp_path: Path) -> None:
-    plain = Plain(tmp_path)
-    live = Live.fresh(plain, tmp_path, starts=False)
-
-    done = live.cli("sessions")
-
-    assert done.stdout.decode().startswith("No session yet.")
-    plain.close()

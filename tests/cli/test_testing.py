@@ -11,16 +11,17 @@ from typing import Any
 
 import psutil
 import pytest
+from connect.trays import approve_all
 from desk import wait
 from every import every
 from house import PRE_TOOL_USE, House
 from live import Live
 from plain import Plain
 from relays import Recorder
-from user_controls import user_controls
 
 from tray import relay_program
 from tray.agents.registry import AGENTS
+from tray.approvals.catalog import HookState
 from tray.cli import run_command
 from tray.cli.command_line import UsageError
 from tray.engine.ports import EventCaller, Execution
@@ -54,6 +55,11 @@ def quiet(tmp_path: Path) -> Iterator[Live]:
     yield live
     live.quit()
     plain.close()
+
+
+@pytest.fixture
+def newcomer(guard: House) -> HookState:
+    return guard.hook("new", on="tool_before", script=":", approved=False)
 
 
 def hooktray(home: Path, *words: str) -> int:
@@ -114,7 +120,7 @@ def test_what_a_test_sends_is_marked_and_its_hook_can_tell(quiet: Live) -> None:
     quiet.script("guard.sh", 'echo "{\\"decision\\": \\"block\\", \\"reason\\": \\"test=$HOOKTRAY_TEST\\"}"')
     quiet.configure({"hooks": [{"event": "tool_before", "command": "./guard.sh"}]})
     quiet.quit()
-    approve(quiet)
+    approve_all(quiet)
     quiet.start()
 
     done = quiet.cli("test", "PreToolUse")
@@ -129,20 +135,6 @@ def test_what_a_test_sends_is_marked_and_its_hook_can_tell(quiet: Live) -> None:
     assert b'"permissionDecisionReason":"guard (Hooktray): test=1"' in quiet.cli("test", "PreToolUse").stdout
     row = quiet.wait_log(3)[0]
     assert (row["test"], row["offline"]) == (True, True)
-
-
-def approve(live: Live) -> None:
-    from tray.approvals.catalog import HookCatalog
-    from tray.engine.stores import open_stores
-    from tray.paths import locate
-
-    paths = locate(str(live.home))
-    kept = open_stores(paths, create=False)
-    found = HookCatalog(paths, kept.ledger, kept.copies)
-    found.refresh()
-    for one in found.states:
-        user_controls(kept, found).approve(one.key, one.digest, "test")
-    kept.journal.close()
 
 
 class Witness(Recorder):
@@ -164,22 +156,20 @@ def test_it_goes_through_the_relay_that_agents_run(tmp_path: Path) -> None:
     hooktray(tmp_path, "PreToolUse")
 
     listener.close()
-    assert (
-        Path(witness.program)
-        == Path(psutil.Process().exe() if relay_program.problem() else relay_program.NATIVE_RELAY).resolve()
-    )
+    expected = psutil.Process().exe() if relay_program.problem() else relay_program.NATIVE_RELAY
+    assert Path(witness.program) == Path(expected).resolve()
 
 
-def test_where_no_tray_ever_ran_it_is_said_that_nobody_judged(tmp_path: Path, quiet: Live) -> None:
-    never = quiet.place.run([sys.executable, "-I", "-m", "tray", "--home", tmp_path / "never", "test", "PreToolUse"])
-    judged = quiet.cli("test", "PreToolUse")
+def test_where_no_tray_ever_ran_it_is_said_that_nobody_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hooktray(tmp_path / "never", "PreToolUse") == 0
 
-    assert (never.returncode, judged.returncode) == (0, 0)
-    assert b"No tray has ever run here, so nobody judged the event; `hooktray run` starts one." in never.stderr
-    assert b"nobody judged" not in judged.stderr
+    told = "No tray has ever run here, so nobody judged the event; `hooktray run` starts one."
+    assert told in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@every(
     ("command", "verdict"),
     [("ls", "abstain"), ("cat secret", "deny"), ("ask me", "ask"), ("fine", "allow"), ("boom", "failed")],
 )
@@ -215,26 +205,19 @@ def test_a_trial_runs_the_approved_copy(guard: House, capsys: pytest.CaptureFixt
     assert tried(guard, capsys, "PreToolUse", "--hook", "guard")["verdict"] == "abstain"
 
 
-def test_a_trial_goes_through_the_gates(guard: House, capsys: pytest.CaptureFixture[str]) -> None:
-    guard.stores.switch.set_enabled(False, "test")
-
-    assert hooktray(guard.root / "home", "PreToolUse", "--hook", "guard", "--expect", "abstain") == 1
-    assert "switch off: the hook did not run" in capsys.readouterr().err
-
-
-def test_a_hook_whose_matcher_keeps_it_out_abstains(house: House, capsys: pytest.CaptureFixture[str]) -> None:
-    house.hook("writes", on="tool_before", tool="Write", script="exit 9")
-
-    row = tried(house, capsys, "PreToolUse", "--hook", "writes")
-
-    assert (row["verdict"], row["status"]) == ("abstain", "skipped")
-    assert row["cause"] == "not asked: its `tool:` or `matcher:` does not fit this payload"
-
-
-def test_a_rule_can_be_tried(house: House) -> None:
+def test_a_trial_goes_through_the_gates_and_asks_no_hook_whose_matcher_keeps_it_out(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    house.hook("writes", on="tool_before", tool="Write", type="rule", decision="ask")
     house.hook("no", on="tool_before", type="rule", decision="ask")
 
+    row = tried(house, capsys, "PreToolUse", "--hook", "writes")
+    assert (row["verdict"], row["status"]) == ("abstain", "skipped")
+    assert row["cause"] == "not asked: its `tool:` or `matcher:` does not fit this payload"
     assert hooktray(house.root / "home", "PreToolUse", "--hook", "no", "--expect", "ask") == 0
+    house.stores.switch.set_enabled(False, "test")
+    assert hooktray(house.root / "home", "PreToolUse", "--hook", "no", "--expect", "ask") == 1
+    assert "switch off: the hook did not run" in capsys.readouterr().err
 
 
 def test_a_payload_may_come_on_stdin(guard: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,27 +268,25 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("words", BAD)
-def test_what_is_wrong_with_the_words_is_told_with_its_cure(guard: House, words: tuple[str, ...]) -> None:
-    guard.hook("new", on="tool_before", script=":", approved=False)
-
+@every("words", BAD)
+def test_what_is_wrong_with_the_words_is_told_with_its_cure(
+    guard: House, newcomer: HookState, words: tuple[str, ...]
+) -> None:
     with pytest.raises(HooktrayError) as told:
         hooktray(guard.root / "home", *words)
 
     assert str(told.value).startswith(BAD[words])
 
 
-def test_a_payload_of_another_event_is_refused(guard: House, tmp_path: Path) -> None:
-    with pytest.raises(HooktrayError, match="the payload is of `PreToolUse`, not of `PostToolUse`"):
-        hooktray(guard.root / "home", "PostToolUse", "--hook", "guard", "--payload", payload(tmp_path, "ls"))
-
-
-def test_a_payload_over_the_limit_is_refused(guard: House, tmp_path: Path) -> None:
-    with (tmp_path / "large").open("wb") as file:
+def test_a_payload_of_another_event_or_over_the_limit_is_refused(guard: House, tmp_path: Path) -> None:
+    large = tmp_path / "large"
+    with large.open("wb") as file:
         file.truncate(PAYLOAD_LIMIT + 1)
 
     with pytest.raises(HooktrayError, match="more than 16777216 bytes"):
-        hooktray(guard.root / "home", "PreToolUse", "--payload", str(tmp_path / "large"))
+        hooktray(guard.root / "home", "PreToolUse", "--payload", str(large))
+    with pytest.raises(HooktrayError, match="the payload is of `PreToolUse`, not of `PostToolUse`"):
+        hooktray(guard.root / "home", "PostToolUse", "--hook", "guard", "--payload", payload(tmp_path, "ls"))
 
 
 def test_a_hook_cannot_try_hooks(guard: House, monkeypatch: pytest.MonkeyPatch) -> None:
