@@ -10,7 +10,7 @@ import os
 import select
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,6 @@ class Chromium:
         self._numbers = itertools.count(1)
         self._unread = b""
         self._answers: dict[int, dict[str, Any]] = {}
-        self.events: list[dict[str, Any]] = []
 
     def call(self, method: str, session: str = "", **words: Any) -> dict[str, Any]:
         number = next(self._numbers)
@@ -70,8 +69,6 @@ class Chromium:
         for message in map(json.loads, messages):
             if "id" in message:
                 self._answers[message["id"]] = message
-            else:
-                self.events = [*self.events[-199:], message]
 
     @contextlib.contextmanager
     def page(self) -> Iterator[Page]:
@@ -176,12 +173,3 @@ class Page:
 
     def picture(self, path: Path) -> None:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
-
-
-def wait_for(condition: Callable[[], object], what: str = "it") -> Any:
-    until = time.monotonic() + DEADLINE
-    while time.monotonic() < until:
-        if found := condition():
-            return found
-        select.select([], [], [], 0.02)
-    raise TimeoutError(what)

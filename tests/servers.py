@@ -24,6 +24,7 @@ class Asked:
     path: str
     headers: Mapping[str, str]
     body: bytes
+    method: str = "POST"
 
     @property
     def json(self) -> Any:
@@ -67,7 +68,7 @@ class WebServer:
         class Speaker(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                asked.append(Asked(self.path, dict(self.headers), body))
+                asked.append(Asked(self.path, dict(self.headers), body, self.command))
                 said = respond(asked[-1])
                 self.send_response(said.status)
                 for name, value in {"Content-Length": str(len(said.body)), **said.headers}.items():
@@ -80,6 +81,8 @@ class WebServer:
                         self.wfile.write(byte)
                     except OSError:
                         return
+
+            do_GET = do_POST  # noqa: N815
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Silent."""

@@ -12,17 +12,14 @@ from typing import Any
 import pytest
 from connect.trays import by_person
 from every import every
-from house import PRE_TOOL_USE, House
+from house import House
 from user_controls import user_controls
 
 from tray.approvals.callers.person import find_origin
 from tray.approvals.catalog import HookCatalog
 from tray.cli import run_command
-from tray.engine.ports import Execution
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
-from tray.model.decision import Answer
-from tray.model.event import RelayRequest
 from tray.store.approval_file import IMPORTED, import_approvals, parse, read
 
 Document = dict[str, Any]
@@ -81,19 +78,23 @@ def test_importing_runs_nothing_and_one_review_approves_all(exported: Path, guar
     assert not guarded.consent.batch
 
     take(guarded, exported)
-    guarded.catalog.refresh()
+    guarded.close()
+    again = House(guarded.root)
+    again.catalog.refresh()
 
-    assert guarded.stores.ledger.in_order() == ()
-    batch = guarded.consent.batch
+    assert again.tool("ls") == {}, "no imported hook runs before the review"
+    assert again.stores.ledger.in_order() == ()
+    assert str(again.paths.database.with_name(IMPORTED)) in again.catalog.watched
+    batch = again.consent.batch
     assert [one.hook.name for one in batch.hooks] == ["guard", "second"]
-    guarded.consent.approve_batch(batch.digest, "tray")
-    assert [one.channel for one in guarded.stores.ledger.in_order()] == ["tray", "tray"]
-    assert not guarded.consent.batch
+    again.consent.approve_batch(batch.digest, "tray")
+    assert [one.channel for one in again.stores.ledger.in_order()] == ["tray", "tray"]
+    assert not again.consent.batch
+    assert again.tool("ls") != {}
+    again.close()
 
 
-def test_an_import_of_a_running_tray_is_seen_and_what_is_another_hook_here_is_not_offered(
-    exported: Path, guarded: House
-) -> None:
+def test_what_is_another_hook_here_is_not_offered(exported: Path, guarded: House) -> None:
     begin_again(guarded)
     guarded.script("second.sh", "exit 1")
 
@@ -101,7 +102,6 @@ def test_an_import_of_a_running_tray_is_seen_and_what_is_another_hook_here_is_no
     guarded.catalog.refresh()
 
     assert [one.hook.name for one in guarded.consent.batch.hooks] == ["guard"]
-    assert str(guarded.paths.database.with_name(IMPORTED)) in guarded.catalog.watched
 
 
 def test_approvals_follow_to_another_home(exported: Path, guarded: House, tmp_path: Path) -> None:
@@ -218,20 +218,3 @@ def test_a_file_beside_the_database_that_was_altered_offers_nothing(exported: Pa
     guarded.catalog.refresh()
 
     assert not guarded.consent.batch
-
-
-def test_an_imported_guard_says_nothing_before_the_review(exported: Path, guarded: House) -> None:
-    begin_again(guarded)
-    take(guarded, exported)
-    guarded.close()
-    again = House(guarded.root)
-    request = RelayRequest(
-        agent="claude-code", event="PreToolUse", id="1", body=json.dumps(PRE_TOOL_USE).encode(), cwd="/"
-    )
-
-    begun = again.engine.begin(request)
-
-    answer = begun.run(None) if isinstance(begun, Execution) else begun
-    assert isinstance(answer, Answer)
-    assert answer.stdout == b""
-    again.close()

@@ -8,9 +8,9 @@ import json
 import signal
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
+from cli.commands import Commands
 from clock import Clock
 from every import every
 from house import House
@@ -18,7 +18,6 @@ from live import PYTHON
 from msgspec.structs import replace
 from plain import Plain
 
-from tray.cli import run_command
 from tray.cli.filters import parse_since
 from tray.cli.history import cell
 from tray.errors import HooktrayError
@@ -42,16 +41,6 @@ def lived(house: House) -> House:
     return house
 
 
-def said(house: House, capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    capsys.readouterr()
-    run_command(["--home", str(house.paths.home), *words])
-    return capsys.readouterr().out
-
-
-def rows(house: House, capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in said(house, capsys, *words, "--json").splitlines()]
-
-
 @every(
     ("words", "count"),
     [
@@ -66,10 +55,8 @@ def rows(house: House, capsys: pytest.CaptureFixture[str], *words: str) -> list[
         (["--since", "2999-01-01"], 0),
     ],
 )
-def test_log_shows_the_rows_that_fit_its_filters(
-    lived: House, capsys: pytest.CaptureFixture[str], words: list[str], count: int
-) -> None:
-    assert len(rows(lived, capsys, "log", *words)) == count
+def test_log_shows_the_rows_that_fit_its_filters(lived: House, typed: Commands, words: list[str], count: int) -> None:
+    assert len(typed.rows("log", *words)) == count
 
 
 @every(
@@ -86,36 +73,34 @@ def test_log_shows_the_rows_that_fit_its_filters(
         (["replay", "nothing"], "no decision has the id `nothing`"),
     ],
 )
-def test_words_that_mean_nothing_are_refused_with_their_cure(lived: House, words: list[str], message: str) -> None:
+def test_words_that_mean_nothing_are_refused_with_their_cure(
+    lived: House, typed: Commands, words: list[str], message: str
+) -> None:
     with pytest.raises(HooktrayError) as caught:
-        run_command(["--home", str(lived.paths.home), *words])
+        typed(*words)
 
     assert message in str(caught.value)
 
 
-def test_log_names_the_tool_and_has_a_word_of_its_own_for_a_rewrite(
-    house: House, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_log_names_the_tool_and_has_a_word_of_its_own_for_a_rewrite(house: House, typed: Commands) -> None:
     house.hook(
         "softer", on="tool_before", script="""echo '{"updatedInput": {"command": "ls"}}'""", dialect="claude-code"
     )
     house.tool("rm -rf build")
     house.stores.journal.close()
 
-    (row,) = rows(house, capsys, "log")
-    line = said(house, capsys, "log").splitlines()[1].split("\t")
+    (row,) = typed.rows("log")
+    line = typed("log").splitlines()[1].split("\t")
 
     assert (row["tool"], row["rewrites"]) == ("Bash", ["input"])
     assert line[-2:] == ["rewritten", "Bash · rm -rf build · rewritten by softer"]
 
 
-def test_a_filter_that_finds_nothing_is_not_an_empty_journal(
-    house: House, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert said(house, capsys, "log") == "No decisions yet.\n"
+def test_a_filter_that_finds_nothing_is_not_an_empty_journal(house: House, typed: Commands) -> None:
+    assert typed("log") == "No decisions yet.\n"
     house.tool()
     house.stores.journal.close()
-    assert said(house, capsys, "log", "--project", "other") == "No decision matches.\n"
+    assert typed("log", "--project", "other") == "No decision matches.\n"
 
 
 def test_a_moment_is_a_span_or_a_date() -> None:
@@ -123,14 +108,14 @@ def test_a_moment_is_a_span_or_a_date() -> None:
     assert parse_since("1970-01-02T00:00:00+00:00") == 86_400.0
 
 
-def test_why_tells_the_whole_story(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_tells_the_whole_story(house: House, typed: Commands) -> None:
     house.hook("guard", on="tool_before", script=GUARD + f"\necho used {SECRET} >&2")
     house.hook("resting", on="tool_before", script="true", enabled=False)
     house.hook("poor", on="tool_before", script="cat >/dev/null; echo 'MY_TOKEN: not set' >&2; exit 1")
     house.tool(f"cat secret {SECRET}", environment={"MY_TOKEN": "x"})
     house.stores.journal.close()
 
-    text = said(house, capsys, "why", house.last.id)
+    text = typed("why", house.last.id)
 
     assert "Verdict: deny, because guard: no secrets" in text
     assert "guard: ok, deny, " in text
@@ -140,28 +125,24 @@ def test_why_tells_the_whole_story(house: House, capsys: pytest.CaptureFixture[s
     assert "Masked: payload.tool_input.command, " in text
     assert "used [masked" in text
     assert SECRET not in text
-    (row,) = rows(house, capsys, "why", house.last.id)
+    (row,) = typed.rows("why", house.last.id)
     assert (row["ledger"], row["masked"]) == (house.stores.ledger.state.version, 1)
     assert json.loads(row["payload"])["session_id"] == "s-1"
 
 
-def test_stats_count_each_hooks_turns_and_each_agents_answers(
-    lived: House, capsys: pytest.CaptureFixture[str]
-) -> None:
-    hook, agent, journal = rows(lived, capsys, "stats")
+def test_stats_count_each_hooks_turns_and_each_agents_answers(lived: House, typed: Commands) -> None:
+    hook, agent, journal = typed.rows("stats")
 
     assert (hook["hook"], hook["runs"], hook["failed"], hook["skipped"]) == ("guard", 3, 1, 0)
     assert 0 < hook["p50"] <= hook["p95"]
     assert (agent["agent"], agent["abstain"], agent["deny"]) == ("claude-code", 2, 1)
     assert journal == {"of": "journal", "dropped": 0}
-    assert "guard" in said(lived, capsys, "stats", "--since", "1d")
+    assert "guard" in typed("stats", "--since", "1d")
 
 
-def test_an_export_holds_every_row_in_either_form(
-    lived: House, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    lines = rows(lived, capsys, "export")
-    said(lived, capsys, "export", str(tmp_path / "out.csv"))
+def test_an_export_holds_every_row_in_either_form(lived: House, typed: Commands, tmp_path: Path) -> None:
+    lines = typed.rows("export")
+    typed("export", str(tmp_path / "out.csv"))
 
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
@@ -169,7 +150,7 @@ def test_an_export_holds_every_row_in_either_form(
     assert [line["verdict"] for line in lines] == ["abstain", "deny", "abstain"]
     assert (tmp_path / "out.csv").stat().st_mode & 0o777 == 0o600
     with pytest.raises(HooktrayError, match="nothing is overwritten"):
-        said(lived, capsys, "export", str(tmp_path / "out.csv"))
+        typed("export", str(tmp_path / "out.csv"))
 
 
 @every("sign", ["=1+1", "+1", "-1", "@x", "|x", "%x", "\t=1", "\r=1", "\n=1", "  =1", "\uff1d1"])
@@ -179,12 +160,12 @@ def test_no_cell_of_a_table_is_a_formula(sign: str) -> None:
     assert cell(-1.5) == -1.5
 
 
-def test_what_a_terminal_would_obey_is_not_exported(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_terminal_would_obey_is_not_exported(house: House, typed: Commands) -> None:
     house.tool("\x9b2J\u202e ls")
     house.stores.journal.close()
 
     for form in ("jsonl", "csv"):
-        text = said(house, capsys, "export", "--format", form)
+        text = typed("export", "--format", form)
         assert {"\x9b", "\u202e", "\x1b"} & set(text) == set()
 
 
@@ -219,13 +200,11 @@ ROW = Record(
 # ---- replay
 
 
-def test_a_replay_asks_the_hooks_in_force_and_writes_nothing(
-    lived: House, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_replay_asks_the_hooks_in_force_and_writes_nothing(lived: House, typed: Commands) -> None:
     denied = lived.decisions[1][2]
     lived.hook("guard2", on="tool_before", script='cat >/dev/null; echo \'{"decision":"block","reason":"two"}\'')
 
-    (row,) = rows(lived, capsys, "replay", denied.id)
+    (row,) = typed.rows("replay", denied.id)
 
     assert (row["then"]["verdict"], row["now"]["verdict"], row["same"]) == ("deny", "deny", True)
     assert [hook["name"] for hook in row["hooks"]] == ["guard", "guard2"]
@@ -234,48 +213,48 @@ def test_a_replay_asks_the_hooks_in_force_and_writes_nothing(
     assert "so the hooks got Hooktray's" in row["inexact"][0]
 
 
-def test_a_replay_of_a_masked_row_says_that_it_is_inexact(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replay_of_a_masked_row_says_that_it_is_inexact(house: House, typed: Commands) -> None:
     house.hook("guard", on="tool_before", script=GUARD)
     house.tool(f"curl {SECRET}")
     masked = house.last.id
     house.tool("x" * 70_000)
     house.stores.journal.close()
 
-    assert "inexact: 1 value masked" in said(house, capsys, "replay", masked)
+    assert "inexact: 1 value masked" in typed("replay", masked)
     with pytest.raises(HooktrayError, match="does not hold the whole payload"):
-        said(house, capsys, "replay", house.last.id)
+        typed("replay", house.last.id)
 
 
 def test_a_replay_against_an_edited_file_runs_that_file_and_approves_nothing(
-    lived: House, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    lived: House, typed: Commands, tmp_path: Path
 ) -> None:
     edited = tmp_path / "edited.sh"
     edited.write_text('#!/bin/sh\ncat >/dev/null; echo \'{"decision": "block", "reason": "edited"}\'\n')
     allowed, version = lived.decisions[0][2], lived.stores.ledger.state.version
 
-    text = said(lived, capsys, "replay", allowed.id, "--hook", "guard", "--against", str(edited))
+    text = typed("replay", allowed.id, "--hook", "guard", "--against", str(edited))
 
     assert f"NOT APPROVED: what ran is {edited}" in text
     assert "then: abstain\nnow:  deny, guard: edited" in text
     assert lived.stores.ledger.state.version == version
-    (row,) = rows(lived, capsys, "replay", allowed.id, "--hook", "guard")
+    (row,) = typed.rows("replay", allowed.id, "--hook", "guard")
     assert (row["now"]["verdict"], row["unapproved"]) == ("abstain", None)
 
 
-def test_a_replay_sends_nothing(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replay_sends_nothing(house: House, typed: Commands) -> None:
     house.tool("ls")
     house.hook("far", on="tool_before", type="http", url="https://guard.example.com/hook")
     house.stores.journal.close()
 
-    (row,) = rows(house, capsys, "replay", house.last.id)
+    (row,) = typed.rows("replay", house.last.id)
 
     assert [(hook["name"], hook["status"]) for hook in row["hooks"]] == [("far", "skipped")]
     with pytest.raises(HooktrayError, match="would send the event away"):
-        said(house, capsys, "replay", house.last.id, "--hook", "far")
+        typed("replay", house.last.id, "--hook", "far")
 
 
-def test_a_hook_cannot_replay(lived: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hook_cannot_replay(lived: House, typed: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(RUN_VARIABLE, "1")
 
     with pytest.raises(HooktrayError, match="a hook cannot replay"):
-        run_command(["--home", str(lived.paths.home), "replay", lived.last.id])
+        typed("replay", lived.last.id)

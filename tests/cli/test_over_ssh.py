@@ -25,21 +25,20 @@ def test_a_login_over_ssh_without_a_display_is_remote(environment: dict[str, str
     assert is_remote(environment) is expected
 
 
-def test_the_tunnel_and_the_copy_can_be_pasted_where_the_browser_is() -> None:
-    lines = how_to_open({"SSH_CONNECTION": SSH}, "you", 41234, FILE).splitlines()
+@every(
+    ("login", "tunnel", "copy"),
+    [
+        (SSH, "-L 41234:127.0.0.1:41234 you@198.51.100.2", f"you@198.51.100.2:{FILE}"),
+        (
+            "::1 51234 2001:db8::2 2222",
+            "-p 2222 -L 41234:127.0.0.1:41234 you@2001:db8::2",
+            f"-P 2222 'you@[2001:db8::2]:{FILE}'",
+        ),
+    ],
+)
+def test_the_tunnel_and_the_copy_can_be_pasted_where_the_browser_is(login: str, tunnel: str, copy: str) -> None:
+    lines = how_to_open({"SSH_CONNECTION": login}, "you", 41234, FILE).splitlines()
 
-    assert lines[1:3] == [
-        "  ssh -L 41234:127.0.0.1:41234 you@198.51.100.2",
-        "  scp you@198.51.100.2:/home/you/state/open-1.html hooktray.html",
-    ]
+    assert lines[1:3] == [f"  ssh {tunnel}", f"  scp {copy} hooktray.html"]
     assert "within 10 minutes" in lines[3]
     assert "hooktray passphrase" in lines[4]
-
-
-def test_another_port_and_an_ipv6_address_are_in_both_commands() -> None:
-    lines = how_to_open({"SSH_CONNECTION": "::1 51234 2001:db8::2 2222"}, "you", 41234, FILE).splitlines()
-
-    assert lines[1:3] == [
-        "  ssh -p 2222 -L 41234:127.0.0.1:41234 you@2001:db8::2",
-        "  scp -P 2222 'you@[2001:db8::2]:/home/you/state/open-1.html' hooktray.html",
-    ]

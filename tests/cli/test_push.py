@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from cli.commands import Commands
 from house import House
 from servers import Said, WebServer
 
@@ -24,47 +24,39 @@ def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
 
 
-def push(house: House, *words: str) -> int:
-    return run_command(["--home", str(house.paths.home), "push", *words])
-
-
 def confirmed(house: House, *urls: str) -> None:
     house.configure({"push": [{"url": url, "classes": ["blocked"]} for url in urls]})
     (setting,) = house.catalog.settings()
     house.consent.confirm(setting.key, setting.digest, "test", accept=True)
 
 
-def test_what_is_in_force_is_listed_without_its_url(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_in_force_is_listed_without_its_url(house: House, typed: Commands) -> None:
     house.configure({"push": [{"url": URL}]})
-    push(house, "list")
-    before = capsys.readouterr().out
+    before = typed("push", "list")
     confirmed(house, URL)
-    push(house, "list")
-    table = capsys.readouterr().out
-    push(house, "list", "--json")
+    table = typed("push", "list")
 
     assert "Nothing is pushed" in before
     assert "ntfy://…" in table
-    assert json.loads(capsys.readouterr().out) == {"service": "ntfy://…", "when": "away", "classes": ["blocked"]}
+    assert typed.rows("push", "list") == [{"service": "ntfy://…", "when": "away", "classes": ["blocked"]}]
     assert "x9topic" not in before + table
 
 
-def test_a_test_says_of_each_address_what_became_of_it(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_test_says_of_each_address_what_became_of_it(house: House, typed: Commands) -> None:
     with closing(WebServer()) as good, closing(WebServer(lambda asked: Said(status=403))) as bad:
         confirmed(house, f"json://{good.place}/x9topic", f"form://{bad.place}/x9topic")
-        code = push(house, "test")
+        said = typed("push", "test")
 
-    said = capsys.readouterr().out
-    assert (code, len(good.asked), len(bad.asked)) == (1, 1, 1)
+    assert (typed.code, len(good.asked), len(bad.asked)) == (1, 1, 1)
     assert said.splitlines() == ["json://…  sent", "form://…  the service answered HTTP 403"]
     assert good.asked[0].json["message"] == "This is a test of your push notifications"
 
 
-def test_what_nobody_confirmed_is_not_even_tested(house: House) -> None:
+def test_what_nobody_confirmed_is_not_even_tested(house: House, typed: Commands) -> None:
     with closing(WebServer()) as server:
         house.configure({"push": [{"url": f"json://{server.place}/x9topic"}]})
         with pytest.raises(HooktrayError, match="nothing is pushed yet"):
-            push(house, "test")
+            typed("push", "test")
 
     assert server.asked == []
 
@@ -73,7 +65,7 @@ def test_a_url_is_kept_and_its_reference_is_what_the_settings_take(
     house: House, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(URL + "\n"))
-    push(house, "add")
+    run_command(["--home", str(house.paths.home), "push", "add"])
     said = capsys.readouterr()
     house.configure(said.out)
 
@@ -83,11 +75,13 @@ def test_a_url_is_kept_and_its_reference_is_what_the_settings_take(
     assert "x9topic" not in said.out + said.err
 
 
-def test_what_is_no_url_is_refused_and_not_shown(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_url_is_refused_and_not_shown(
+    house: House, typed: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("x9topic\n"))
 
     with pytest.raises(HooktrayError) as raised:
-        push(house, "add")
+        typed("push", "add")
 
     assert "x9topic" not in str(raised.value)
     assert not Path(house.paths.state / push_secrets.FILE).exists()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from cli.commands import Commands
 from every import every
 from house import House
 
-from tray.cli import run_command
 from tray.cli.command_line import UsageError
 from tray.errors import HooktrayError
 
@@ -18,14 +18,11 @@ HOOKS = [
 ]
 
 
-def test_a_hook_is_shown_without_a_tray_with_the_commands_that_decide(
-    house: House, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_hook_is_shown_without_a_tray_with_the_commands_that_decide(house: House, typed: Commands) -> None:
     house.configure({"hooks": HOOKS})
 
-    assert run_command(["--home", str(house.paths.home), "review", "no-destroying"]) == 0
+    lines = typed("review", "no-destroying").splitlines()
 
-    lines = capsys.readouterr().out.splitlines()
     assert f"| {json.dumps(HOOKS[0])}" in lines
     assert "  May do   refuses it; starts no program" in lines
     assert lines[-1].startswith("To approve it: `hooktray approve ")
@@ -42,11 +39,11 @@ def test_a_hook_is_shown_without_a_tray_with_the_commands_that_decide(
     ],
 )
 def test_what_cannot_be_shown_or_asked_is_an_error_with_a_remedy(
-    house: House, argv: tuple[str, ...], error: str
+    house: House, typed: Commands, argv: tuple[str, ...], error: str
 ) -> None:
     house.configure({"hooks": HOOKS})
 
     with pytest.raises((HooktrayError, UsageError)) as refused:
-        run_command(["--home", str(house.paths.home), *argv])
+        typed(*argv)
 
     assert error in str(refused.value)

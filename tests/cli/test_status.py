@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import pytest
+from cli.commands import Commands
 from house import House
 
-from tray.cli import run_command
 from tray.errors import HooktrayError
 from tray.model.decision import Record, Verdict
 
@@ -21,50 +20,38 @@ def refused(house: House) -> House:
     return house
 
 
-def hooktray(house: House, *words: str) -> None:
-    run_command(["--home", str(house.root / "home"), *words])
-
-
-def test_a_refused_line_is_listed_with_its_cure(refused: House, capsys: pytest.CaptureFixture[str]) -> None:
-    hooktray(refused, "list")
-    shown = capsys.readouterr().out
+def test_a_refused_line_is_listed_with_its_cure(refused: House, typed: Commands) -> None:
+    shown = typed("list")
     assert f"pending: {WHY}; {REMEDY}" in shown
     assert "hooktray approve" not in shown, "there is nothing yet to be approved"
 
-    hooktray(refused, "list", "--json")
-    row = json.loads(capsys.readouterr().out)
+    (row,) = typed.rows("list")
     assert (row["health"], row["remedy"]) == (WHY, REMEDY)
 
 
-def test_a_refused_line_that_shall_be_tried_is_told_with_its_cure(refused: House) -> None:
+def test_a_refused_line_that_shall_be_tried_is_told_with_its_cure(refused: House, typed: Commands) -> None:
     with pytest.raises(HooktrayError, match="module is pending") as caught:
-        hooktray(refused, "test", "PreToolUse", "--hook", "module")
+        typed("test", "PreToolUse", "--hook", "module")
 
     assert caught.value.hint == f"{WHY}; {REMEDY}"
 
 
-def test_a_lost_database_and_an_altered_ledger_are_told_by_status_and_list(
-    house: House, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_lost_database_and_an_altered_ledger_are_told_by_status_and_list(house: House, typed: Commands) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     house.hook("other", on="tool_before", script="exit 0")
     with house.stores.database.write() as connection:
         connection.execute("DELETE FROM ledger WHERE seq = (SELECT max(seq) FROM ledger)")
     assert house.stores.ledger.load().tampered
     for command in ("status", "list"):
-        hooktray(house, command)
-        assert "Another program altered the approvals" in capsys.readouterr().out
+        assert "Another program altered the approvals" in typed(command)
 
     with house.stores.database.write() as connection:
         connection.execute("INSERT INTO meta VALUES ('damage', '')")
     for command in ("status", "list"):
-        hooktray(house, command)
-        assert "The database was deleted or replaced · All approvals are lost" in capsys.readouterr().out
+        assert "The database was deleted or replaced · All approvals are lost" in typed(command)
 
 
-def test_calls_that_ran_unjudged_in_the_last_day_are_a_problem_in_every_report(
-    house: House, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_calls_that_ran_unjudged_in_the_last_day_are_a_problem_in_every_report(house: House, typed: Commands) -> None:
     now = time.time()
     for id, at in (("a", now - 90_000), ("b", now - 60), ("c", now)):
         row = Record(
@@ -74,8 +61,7 @@ def test_calls_that_ran_unjudged_in_the_last_day_are_a_problem_in_every_report(
         house.stores.journal.append_now(row)
     (house.paths.state / "unjudged-calls").write_bytes(b"x-code\x1fPreToolUse\n")
 
-    hooktray(house, "status", "--json")
-    row = json.loads(capsys.readouterr().out)
+    (row,) = typed.rows("status")
     assert row["unjudged"] == 3
     assert row["problems"] == [
         {
@@ -86,25 +72,15 @@ def test_calls_that_ran_unjudged_in_the_last_day_are_a_problem_in_every_report(
             "text": "2 calls of claude-code ran unjudged; the last: Bash done · make · nothing saw it",
         }
     ]
-    hooktray(house, "status")
-    shown = capsys.readouterr().out
+    shown = typed("status")
     assert "Calls that ran unjudged lately: 3; `hooktray doctor` shows more." in shown
     assert "2 calls of claude-code ran unjudged" in shown
-    hooktray(house, "doctor", "--static")
-    shown = capsys.readouterr().out
+    shown = typed("doctor", "--static")
     assert "calls: claude-code: ran unjudged in the last 24 hours: 2; the last: Bash done · make" in shown
     assert "`hooktray log --verdict unjudged` lists them" in shown
-    hooktray(house, "log", "--verdict", "unjudged", "--json")
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(one["id"][0], one["verdict"]) for one in rows] == [
-        ("c", "unjudged"),
-        ("b", "unjudged"),
-        ("a", "unjudged"),
-    ]
-    hooktray(house, "stats", "--since", "2d", "--json")
-    agents = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    rows = typed.rows("log", "--verdict", "unjudged")
+    assert [(one["id"][0], one["verdict"]) for one in rows] == [(id, "unjudged") for id in "cba"]
+    agents = typed.rows("stats", "--since", "2d")
     assert next(one for one in agents if one["of"] == "agent")["unjudged"] == 3
-    hooktray(house, "stats")
-    assert "unjudged" in capsys.readouterr().out
-    hooktray(house, "why", "c" * 8)
-    assert "Verdict: unjudged, because nothing saw it" in capsys.readouterr().out
+    assert "unjudged" in typed("stats")
+    assert "Verdict: unjudged, because nothing saw it" in typed("why", "c" * 8)

@@ -75,9 +75,8 @@ def test_a_command_prints_the_same_with_and_without_the_tray(live: Live, words: 
     assert asked.stdout
 
 
-@pytest.mark.parametrize("words", [["status"], ["list", "--json"]], ids=" ".join)
-def test_status_and_list_import_no_database_and_no_engine_if_the_tray_answers(live: Live, words: list[str]) -> None:
-    code = MODULES.format(words=["--home", str(live.home), *words])
+def test_list_imports_no_database_and_no_engine_if_the_tray_answers(live: Live) -> None:
+    code = MODULES.format(words=["--home", str(live.home), "list"])
     done = live.place.run([sys.executable, "-I", "-c", code])
 
     found = done.stderr.decode().split()

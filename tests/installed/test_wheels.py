@@ -118,23 +118,14 @@ def test_an_installation_from_the_wheel_is_small(
     wheels: dict[str, Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     cache = {"PIP_CACHE_DIR": str(tmp_path / "cache")}
-
-    def install(name: str, *pip: str) -> None:
-        """With the pip of this Python or the one named, in an environment of its own."""
+    for name in ("cold", "warm"):
         python = tmp_path / name / "bin" / "python"
         call(base_interpreter(), "-m", "venv", tmp_path / name)
-        if pip:
-            call(python, "-m", "pip", "install", "-q", "--upgrade", *pip, environment=cache)
         version = re.sub(r"pip (\S+) .*\n", r"\1", call(python, "-m", "pip", "--version"))
         begun = time.monotonic()
         call(python, "-m", "pip", "install", "-q", wheels[HERE], environment=cache)
-        if name != "cold":
-            record_property(f"`pip install` on a warm cache, pip {version}, s", round(time.monotonic() - begun, 1))
-
-    install("cold")
-    install("warm")  # by the pip that comes with this Python
-    install("newest", "pip")
-    found = json.loads(call(tmp_path / "warm" / "bin" / "python", "-I", "-c", SIZE))
+    record_property(f"`pip install` on a warm cache, pip {version}, s", round(time.monotonic() - begun, 1))
+    found = json.loads(call(python, "-I", "-c", SIZE))
     counted = {name: size for name, size in found.items() if name not in NOT_COUNTED}
     record_property("distributions", len(counted))
     record_property("of them, MB", round(sum(counted.values()) / 1e6, 1))

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from every import every
 from scripts import loaded
 
 from tray import relay_program
@@ -23,7 +24,7 @@ def frozen() -> object:
     return loaded("installers/frozen.py")
 
 
-@pytest.mark.parametrize(
+@every(
     ("argv", "words"),
     [
         ((*FROZEN_ONE_SHOT, "claude-code", "Stop"), ["once", "claude-code", "Stop"]),
@@ -59,7 +60,7 @@ def test_the_app_of_macos_may_write_callbacks_and_nothing_more() -> None:
     assert allowed == {"com.apple.security.cs.allow-unsigned-executable-memory": True}
 
 
-@pytest.mark.parametrize(
+@every(
     "script", ["linux/deb", "linux/folder", "linux/clean-root", "linux/debs", "macos/build.sh", "release", "wheels"]
 )
 def test_the_recipes_are_shell_and_can_be_started(script: str) -> None:

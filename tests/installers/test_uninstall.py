@@ -79,9 +79,10 @@ class Environment:
         assert done.returncode == 0, done.stderr.decode()
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> Environment:
-    return Environment(tmp_path / "environment", wheel(tmp_path))
+@pytest.fixture(scope="module")
+def shared_environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    folder = tmp_path_factory.mktemp("pip")
+    return Environment(folder / "environment", wheel(folder))
 
 
 def call(house: House) -> tuple[str, str]:
@@ -95,9 +96,21 @@ def call(house: House) -> tuple[str, str]:
     return found["permissionDecision"], found["permissionDecisionReason"]
 
 
+def test_a_disconnect_takes_the_relay_and_the_mark_away(house: House, shared_environment: Environment) -> None:
+    shared_environment.run(CONNECT, house)
+    assert house.paths.relay.exists()
+
+    shared_environment.run(DISCONNECT, house)
+
+    assert not house.paths.relay.exists()
+    assert not (shared_environment.root / "share" / "hooktray" / "connected").exists()
+
+
 def test_after_pip_uninstall_the_relay_is_silent_and_in_a_rebuilt_environment_it_guards(
-    house: House, environment: Environment
+    house: House, shared_environment: Environment
 ) -> None:
+    """It takes the environment away that the tests share, so it is the last one."""
+    environment = shared_environment
     house.hook("guard", on="tool_before", tool="Bash", script="echo no >&2; exit 2", failure="block")
     environment.run(CONNECT, house)
     mark = environment.root / "share" / "hooktray" / "connected"
@@ -116,16 +129,6 @@ def test_after_pip_uninstall_the_relay_is_silent_and_in_a_rebuilt_environment_it
         assert "could not judge this call: `guard` could not be asked" in reason
         assert f"a person ends this with `rm {house.paths.relay_table}`" in reason
     assert later == ("", "")
-
-
-def test_a_disconnect_takes_the_relay_and_the_mark_away(house: House, environment: Environment) -> None:
-    environment.run(CONNECT, house)
-    assert house.paths.relay.exists()
-
-    environment.run(DISCONNECT, house)
-
-    assert not house.paths.relay.exists()
-    assert not (environment.root / "share" / "hooktray" / "connected").exists()
 
 
 @every(

@@ -34,14 +34,9 @@ class Multiplexer:
         self.tmux(*verb, window, *(argv or ("/bin/sh",)))
 
     def tmux(self, *argv: str) -> str:
+        command = ["tmux", "-f", "/dev/null", *argv]
         return subprocess.run(
-            ["tmux", "-f", "/dev/null", *argv],
-            env=self._environment,
-            cwd=self._folder,
-            capture_output=True,
-            text=True,
-            timeout=SLOW,
-            check=True,
+            command, env=self._environment, cwd=self._folder, capture_output=True, text=True, timeout=SLOW, check=True
         ).stdout
 
     def type(self, text: str, window: str = "person") -> None:

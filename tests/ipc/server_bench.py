@@ -48,19 +48,17 @@ class Recorder:
     """A service that records its requests; the event's name says how it answers."""
 
     def __init__(self) -> None:
-        self.answers_failures = True
         self.requests: list[RelayRequest] = []
         self.threads: list[str] = []
         self.peers: list[PeerCredentials] = []
-        self.pending: list[
-            tuple[PendingAnswer, bool]
-        ] = []  # for `pending`: the answer, and whether it comes out of work
+        # For `pending`: the answer, and whether it comes out of work.
+        self.pending: list[tuple[PendingAnswer, bool]] = []
         self.gone = threading.Event()
         self.release = threading.Event()
         self.started = threading.Semaphore(0)
 
     def timeout(self, agent: str, event: str) -> float:
-        return 1.5 if event != "impatient" else 1 / 0
+        return 1.5
 
     def handle(self, request: RelayRequest, caller: EventCaller) -> Answer | PendingAnswer | Execution:
         self.requests.append(request)
@@ -102,7 +100,7 @@ class Recorder:
         return Answer(stdout=b"busy")
 
     def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
-        return Answer(stdout=b"neutral for " + body) if self.answers_failures else None
+        return Answer(stdout=b"neutral for " + body)
 
     def control(
         self, request: Mapping[str, Any], peer: PeerCredentials, terminal: CallerTerminal

@@ -5,24 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ipc.server_bench import (
-    ServerBench,
-    opened,
-)
+from ipc.server_bench import ServerBench
 
 from tray.errors import IpcError
 from tray.ipc.client import send_request
 from tray.ipc.server import PeerCredentials
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[ServerBench]:
-    with opened(tmp_path) as made:
-        yield made
 
 
 def test_a_request_is_answered_and_the_service_learns_who_asks(bench: ServerBench) -> None:
@@ -32,14 +22,15 @@ def test_a_request_is_answered_and_the_service_learns_who_asks(bench: ServerBenc
     assert bench.service.peers == [PeerCredentials(os.getpid(), os.getuid())]
 
 
-def test_a_refusal_travels_back_with_its_hint(bench: ServerBench) -> None:
-    with pytest.raises(IpcError, match="no such hook\n  look at `hooktray list`"):
-        send_request(bench.path, {"op": "refuse"})
-
-
-def test_a_broken_service_is_said_without_its_traceback(bench: ServerBench) -> None:
-    with pytest.raises(IpcError, match="the tray failed at this request"):
-        send_request(bench.path, {"op": "break"})
+@pytest.mark.parametrize(
+    ("op", "said"),
+    [("refuse", "no such hook\n  look at `hooktray list`"), ("break", "the tray failed at this request")],
+)
+def test_a_refusal_travels_back_with_its_hint_and_a_failure_without_its_traceback(
+    bench: ServerBench, op: str, said: str
+) -> None:
+    with pytest.raises(IpcError, match=said):
+        send_request(bench.path, {"op": op})
 
 
 @pytest.mark.parametrize("left", ["nothing", "folder", "socket"])

@@ -17,7 +17,7 @@ from tray.ipc.client import send_request
 from tray.ipc.server import SLOW_THREADS, UNIDENTIFIED_THREADS
 
 BATCH = 50  # so many silent callers keep the acceptors for a quarter of a second
-LARGE = 10 * 1024 * 1024
+LARGE = 1024 * 1024
 TRIES = 5  # on a busy machine a caller may need more than its 20 ms, and is then closed like the silent ones
 
 
@@ -94,16 +94,11 @@ def test_six_hundred_silent_callers_keep_no_guard_from_its_deny(agent: Agent, be
         assert [request.event for request in bench.service.requests] == ["deny"]
 
 
-def test_past_the_silent_rooms_a_newcomer_is_closed_at_once_and_its_relay_goes_to_once(bench: ServerBench) -> None:
+def test_past_the_silent_rooms_a_newcomer_is_closed_at_once_until_a_caller_leaves(bench: ServerBench) -> None:
     with crowd(bench, BATCH) as callers:
-        assert sum(map(is_open, callers)) == UNIDENTIFIED_THREADS
+        assert sum(map(is_open, callers)) == inside("ipc unidentified") == UNIDENTIFIED_THREADS
         with bench.connect() as newcomer:
             assert is_sent_away(newcomer)
-
-
-def test_a_silent_room_is_free_again_when_its_caller_leaves(bench: ServerBench) -> None:
-    with crowd(bench, BATCH):
-        assert inside("ipc unidentified") == UNIDENTIFIED_THREADS
     assert until(lambda: inside("ipc unidentified") == 0)
 
     with bench.connect() as late:
@@ -137,13 +132,3 @@ def test_heads_without_their_bodies_take_no_event_room_either(agent: Agent, benc
 
         assert said(agent.relay("claude-code", "deny")) == (b"", b"no", 2)
         assert send_request(bench.path, {"op": "off"}) == {"echo": {"op": "off"}}
-
-
-def test_closing_the_server_ends_whoever_waits(tmp_path: Path) -> None:
-    with opened(tmp_path / "other") as bench, bench.connect() as silent, begun(bench, "e", b"body") as slow:
-        assert until(lambda: inside("ipc unidentified") == inside("ipc slow") == 1)
-        bench.listener.close()
-
-        assert inside("ipc unidentified") == inside("ipc slow") == 0
-        assert is_sent_away(silent)
-        assert is_sent_away(slow)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 from ipc.event_frames import encode_event, encode_header
@@ -52,36 +53,27 @@ def test_a_request_comes_back_as_it_was(request: dict[str, str], token: str) -> 
 
 
 @given(answers)
-def test_an_answer_comes_back_as_it_was(answer: Answer) -> None:
-    assert frames.decode_answer(frames.encode_answer(answer)) == answer
-
-
-@given(answers)
-def test_an_answer_cut_anywhere_is_refused(answer: Answer) -> None:
+def test_an_answer_comes_back_as_it_was_and_cut_anywhere_it_is_refused(answer: Answer) -> None:
     whole = frames.encode_answer(answer)
 
+    assert frames.decode_answer(whole) == answer
     for size in range(len(whole)):
         with pytest.raises(FrameError):
             frames.decode_answer(whole[:size])
 
 
-@given(st.integers(-5, 2**33))
-def test_an_acknowledgement_comes_back_within_its_32_bits(milliseconds: int) -> None:
-    expected = max(0, min(milliseconds, 2**32 - 1))
-
-    assert frames.decode_ack(frames.encode_ack(milliseconds)) == expected
-
-
 def test_a_lead_or_acknowledgement_cut_anywhere_is_refused() -> None:
     lead = encode_event({}, {}, b"")[: frames.PREFIX_SIZE]
-    ack = frames.encode_ack(5)
 
-    for size in range(len(lead)):
-        with pytest.raises(FrameError):
-            frames.decode_prefix(lead[:size])
-    for size in range(len(ack)):
-        with pytest.raises(FrameError):
-            frames.decode_ack(ack[:size])
+    for whole, decode in ((lead, frames.decode_prefix), (frames.encode_ack(5), frames.decode_ack)):
+        for size in range(len(whole)):
+            with pytest.raises(FrameError):
+                decode(whole[:size])
+
+
+@every(("milliseconds", "expected"), [(-5, 0), (0, 0), (300, 300), (2**33, 2**32 - 1)])
+def test_an_acknowledgement_keeps_within_its_32_bits(milliseconds: int, expected: int) -> None:
+    assert frames.decode_ack(frames.encode_ack(milliseconds)) == expected
 
 
 def test_a_head_cut_anywhere_is_refused_or_has_fewer_whole_variables() -> None:
@@ -103,7 +95,7 @@ def test_junk_is_refused_with_a_frame_error_and_nothing_else(junk: bytes) -> Non
             decode(junk)
 
 
-@pytest.mark.parametrize(
+@every(
     ("lead", "said"),
     [
         (b"HKT2E" + bytes(12), "magic"),
@@ -117,13 +109,7 @@ def test_a_lead_of_another_version_kind_or_size_is_refused(lead: bytes, said: st
         frames.decode_prefix(lead)
 
 
-def test_a_head_at_its_limit_and_a_huge_event_body_are_still_announced() -> None:
-    lead = b"HKT1E" + frames.HEADER_LIMIT.to_bytes(4, "big") + (2**40).to_bytes(8, "big")
-
-    assert frames.decode_prefix(lead) == FramePrefix(b"E", frames.HEADER_LIMIT, 2**40)
-
-
-@pytest.mark.parametrize("head", [b"agent\0\0", b"=x\0\0", b"a=1\0a=2\0\0", b"a=1", b"a=1\0", b""])
+@every("head", [b"agent\0\0", b"=x\0\0", b"a=1\0a=2\0\0", b"a=1", b"a=1\0", b""])
 def test_a_head_that_breaks_its_grammar_is_refused(head: bytes) -> None:
     with pytest.raises(FrameError):
         frames.decode_header(head)
@@ -135,16 +121,7 @@ def test_the_environment_reads_as_getenv_does() -> None:
     assert head.environment == {"A": "1", "=C:": "C:\\x", "B": ""}
 
 
-def test_an_environment_that_comes_again_is_not_read_again_and_one_that_differs_is() -> None:
-    heads = [encode_header({"id": id}, {"A": value}) for id, value in ("1x", "2x", "3y")]
-
-    first, again, other = (frames.decode_header(head).environment for head in heads)
-
-    assert again is first
-    assert (first, other) == ({"A": "x"}, {"A": "y"})
-
-
-@pytest.mark.parametrize("name", ["", "a b", "../x", "x" * 65, "é"])
+@every("name", ["", "a b", "../x", "x" * 65, "é"])
 def test_an_id_that_could_mislead_the_journal_is_refused(name: str) -> None:
     header = encode_header({"id": name}, {})
 
@@ -152,13 +129,7 @@ def test_an_id_that_could_mislead_the_journal_is_refused(name: str) -> None:
         frames.decode_header(header, frames.EVENT)
 
 
-@pytest.mark.parametrize("body", [b"", b"[1]", b"\xff", b"{", b"[" * 100_000])
+@every("body", [b"", b"[1]", b"\xff", b"{", b"[" * 100_000])
 def test_a_request_that_is_not_an_object_is_refused(body: bytes) -> None:
     with pytest.raises(FrameError):
         frames.decode_request(body)
-
-
-@pytest.mark.parametrize("code", [-9, 256])
-def test_an_exit_code_that_does_not_fit_its_byte_is_refused(code: int) -> None:
-    with pytest.raises(FrameError, match="exit code"):
-        frames.encode_answer(Answer(code=code))

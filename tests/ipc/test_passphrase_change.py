@@ -126,6 +126,20 @@ def test_an_agent_above_is_refused_also_if_it_appears_while_something_is_typed(h
         assert not prompt.confirm(0, terminal, "Switch hooks off?")
 
 
+def test_one_is_changed_and_forgotten_with_the_old_one(house: House) -> None:
+    house.passphrase.set(SECRET, "page")
+    other = "eight loud harbours"
+
+    with pytest.raises(HooktrayError, match="nothing was changed"), typed(other) as terminal:
+        change(house, heard=True).change(0, terminal, forget=True)
+    with typed(SECRET, other, other) as terminal:
+        assert change(house, heard=True).change(0, terminal, forget=False) == "The passphrase is changed"
+    assert house.passphrase.check(other, "page")
+    with typed(other) as terminal:
+        assert change(house, heard=True).change(0, terminal, forget=True) == "The passphrase is forgotten"
+    assert not house.passphrase.is_set
+
+
 def test_one_that_is_set_elsewhere_meanwhile_is_not_replaced(house: House) -> None:
     class Meanwhile(Prompt):
         def judge(self, pid: int) -> Judgement:
@@ -142,9 +156,21 @@ def test_one_that_is_set_elsewhere_meanwhile_is_not_replaced(house: House) -> No
     assert house.passphrase.check(SECRET, "page")
 
 
-def test_to_forget_one_that_is_not_set_is_answered_with_that(house: House) -> None:
-    with pytest.raises(HooktrayError, match="no passphrase is set"), typed() as terminal:
-        change(house, heard=True).change(0, terminal, forget=True)
+@pytest.mark.parametrize(
+    ("lines", "forget", "said"),
+    [
+        (["too short"], False, "has at least 12 characters"),
+        ([SECRET, "eight loud harbours"], False, "the two entries differ"),
+        ([], True, "no passphrase is set"),
+    ],
+)
+def test_a_new_one_is_typed_twice_and_long_enough_and_one_that_is_not_set_is_not_forgotten(
+    house: House, lines: list[str], forget: bool, said: str
+) -> None:
+    with pytest.raises(HooktrayError) as error, typed(*lines) as terminal:
+        change(house).change(0, terminal, forget=forget)
+    assert said in f"{error.value.message} {error.value.hint}"
+    assert not house.passphrase.is_set
 
 
 def test_only_the_right_passphrase_of_a_caller_that_waits_confirms(house: House) -> None:

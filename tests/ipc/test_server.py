@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import signal
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from ipc.server_bench import (
-    LONG,
-    ServerBench,
-    answer,
-    exactly,
-    frame,
-    inside,
-    is_sent_away,
-    opened,
-    until,
-)
+from ipc.server_bench import LONG, ServerBench, answer, exactly, frame, inside, is_sent_away, opened, until
 from relays import child_listener
 
 from tray.ipc import frames, server
@@ -50,12 +38,6 @@ def test_an_answer_at_once_comes_from_an_acceptor(bench: ServerBench) -> None:
     assert bench.service.threads[0] in {f"ipc {number}" for number in range(1, ACCEPTORS + 1)}
 
 
-def test_an_answer_at_once_wakes_its_relay_only_once(bench: ServerBench) -> None:
-    with bench.send("e") as connection:
-        select.select([connection], [], [], LONG)
-        assert len(connection.recv(1000)) == frames.ACK_SIZE + frames.REPLY_SIZE + 9
-
-
 def test_what_is_left_for_deferred_holds_no_answer_up(bench: ServerBench) -> None:
     with bench.send("deferred") as connection:
         assert answer(connection).stdout == b"inline"
@@ -69,18 +51,13 @@ def test_a_request_has_what_the_frame_says_and_the_kernel_says_who_it_was(bench:
     with bench.send("e", b"\0\xff") as connection:
         answer(connection)
 
+    environment = {"HOME": "/h", "ODD": "\udcff"}
     assert bench.service.requests == [
         RelayRequest(
-            agent="shelley",
-            event="e",
-            id="ab12",
-            body=b"\0\xff",
-            cwd="/w",
-            environment={"HOME": "/h", "ODD": "\udcff"},
-            pid=os.getpid(),
+            agent="shelley", event="e", id="ab12", body=b"\0\xff", cwd="/w", environment=environment, pid=os.getpid(),
             parent=7,
         )
-    ]
+    ]  # fmt: skip
 
 
 def test_work_leaves_acceptors_for_others_and_has_threads_of_its_own_beyond_them(bench: ServerBench) -> None:
@@ -147,19 +124,6 @@ def test_our_own_failure_gives_the_agent_its_neutral_answer(bench: ServerBench, 
         assert answer(connection) == Answer(stdout=b"neutral for prompt")
 
 
-def test_where_the_service_has_no_answer_to_our_own_failure_the_connection_is_closed(bench: ServerBench) -> None:
-    bench.service.answers_failures = False
-
-    with bench.send("fails", b"payload") as connection:
-        assert is_sent_away(connection)
-
-
-def test_a_failure_before_the_body_is_there_ends_without_an_answer(bench: ServerBench) -> None:
-    with bench.connect() as connection:
-        connection.sendall(frame("impatient", b"x" * 10)[:-1])
-        assert is_sent_away(connection)
-
-
 @pytest.mark.parametrize(
     "bad",
     [
@@ -168,6 +132,7 @@ def test_a_failure_before_the_body_is_there_ends_without_an_answer(bench: Server
         b"HKT1E" + b"\xff" * 12,
         frame(id="../../x"),
         frame("e") + b"more",
+        frame("e", b"x" * 200_000) + b"more",
         frames.MAGIC + b"E\0\0\0\x03" + bytes(8) + b"abc",
     ],
 )
@@ -252,18 +217,6 @@ def test_rooms_are_free_again_after_use(bench: ServerBench, event: str, said: by
             assert answer(connection).stdout == said
 
 
-def test_sixty_four_callers_at_once_are_all_answered(bench: ServerBench) -> None:
-    together = threading.Barrier(64)
-
-    def call(_: int) -> bytes:
-        together.wait(LONG)
-        with bench.send("e") as connection:
-            return answer(connection).stdout
-
-    with ThreadPoolExecutor(64) as pool:
-        assert list(pool.map(call, range(64))) == [b"inline"] * 64
-
-
 @pytest.mark.parametrize("loopback", [False, True])
 def test_a_hung_tray_that_wakes_up_does_nothing_for_a_relay_that_has_gone(tmp_path: Path, loopback: bool) -> None:
     bench = ServerBench(tmp_path / "state")
@@ -277,17 +230,6 @@ def test_a_hung_tray_that_wakes_up_does_nothing_for_a_relay_that_has_gone(tmp_pa
             assert answer(connection).stdout == b"waited"
         child.kill()
         assert child.stdout.read() == b"waited\n"
-
-
-def test_a_server_without_threads_left_behind_can_be_opened_again(tmp_path: Path) -> None:
-    before = set(threading.enumerate())
-    for _ in range(3):
-        bench = ServerBench(tmp_path / "state")
-        bench.listener.start()
-        with bench.send("e") as connection:
-            assert answer(connection).stdout == b"inline"
-        bench.listener.close()
-    assert until(lambda: set(threading.enumerate()) <= before)
 
 
 def test_a_server_whose_socket_was_deleted_listens_at_its_path_again_and_answers_its_callers(
@@ -320,13 +262,16 @@ def test_a_server_that_is_closed_while_it_listens_again_leaves_no_socket_behind(
     assert not bench.path.exists()
 
 
-def test_a_service_whose_failure_answer_fails_too_ends_only_that_connection(
-    bench: ServerBench, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_failure_for_which_the_service_has_no_answer_ends_only_that_connection(
+    bench: ServerBench, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
-    def fail(agent: str, event: str, body: bytes) -> Answer | None:
-        raise RuntimeError("no answer either")
+    def failure_answer(agent: str, event: str, body: bytes) -> Answer | None:
+        if fails:
+            raise RuntimeError("no answer either")
+        return None
 
-    monkeypatch.setattr(bench.service, "failure_answer", fail)
+    monkeypatch.setattr(bench.service, "failure_answer", failure_answer)
 
     for _ in range(ACCEPTORS):
         with bench.send("fails") as connection:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from house import House
 from ipc.tray_parts import TrayParts, unattended_requests
@@ -49,18 +51,15 @@ def test_list_says_what_is_wrong_with_a_hook(house: House, typed: HooksCommand) 
     assert "./guard.sh: there is no such program; write its path, or put it there first" in line
 
 
-def test_list_looks_by_itself_where_nobody_has_looked_yet(house: House, typed: HooksCommand) -> None:
-    house.paths.config.write_text("hooks: [{event: turn_end, name: early, command: /bin/true}]")
-
-    assert "✗ early · turn_end /bin/true · pending" in say(typed, "list")
-
-
-def test_a_long_list_says_how_many_more_there_are(house: House, typed: HooksCommand) -> None:
+def test_a_long_list_says_how_many_more_there_are_though_nobody_has_looked_yet(
+    house: House, typed: HooksCommand
+) -> None:
     hooks = [{"event": "turn_end", "name": f"h{n}", "command": "/bin/true"} for n in range(33)]
-    house.configure({"hooks": hooks})
+    house.paths.config.write_text(json.dumps({"hooks": hooks}))
 
     lines = say(typed, "list").splitlines()
 
+    assert "✗ h0 · turn_end /bin/true · pending" in lines[2]
     assert (len(lines), lines[-1]) == (33, "and 3 more: `hooktray list`")
 
 
@@ -87,10 +86,11 @@ def test_an_approval_is_taken_back_though_the_script_is_gone(house: House, contr
     assert [one.summary for one in controls.requests] == ["Revoke guard"]
 
 
-@pytest.mark.parametrize("line", ["help", "rm -rf /"])
-def test_help_says_what_is_answered_and_what_waits(typed: HooksCommand, line: str) -> None:
-    assert "Hooktray: /hooktray list, doctor" in say(typed, line, "/hooktray")
-    assert "off, pause, approve, deny and revoke wait for your click" in say(typed, line)
+def test_help_says_what_is_answered_and_what_waits(typed: HooksCommand) -> None:
+    for line in ("help", "rm -rf /"):
+        assert "Hooktray: /hooktray list, doctor" in say(typed, line, "/hooktray")
+        assert "off, pause, approve, deny and revoke wait for your click" in say(typed, line)
+    assert "nothing" in say(typed, "revoke nothing")
 
 
 def test_doctor_says_what_was_found_and_where_the_rest_is(typed: HooksCommand) -> None:
@@ -142,7 +142,3 @@ def test_an_approval_waits_where_it_stood_before(house: House, controls: Control
     assert answer.startswith("new waits for your approval")
     assert controls.requests == ()
     assert house.state("new").state.value == "pending"
-
-
-def test_a_hook_that_is_not_there_is_told_with_its_cure(typed: HooksCommand) -> None:
-    assert "nothing" in say(typed, "revoke nothing")

@@ -11,26 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ipc.server_bench import (
-    LONG,
-    Recorder,
-    ServerBench,
-    answer,
-    by_port,
-    frame,
-    is_sent_away,
-    opened,
-)
+from ipc.server_bench import LONG, Recorder, ServerBench, answer, by_port, frame, is_sent_away, opened
 
 from tray.errors import IpcError
 from tray.ipc.client import send_request
 from tray.ipc.server import IpcServer
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[ServerBench]:
-    with opened(tmp_path) as made:
-        yield made
 
 
 def test_the_socket_is_the_owners_alone(bench: ServerBench) -> None:
@@ -46,27 +31,13 @@ def test_a_folder_with_another_mode_is_refused_with_its_cure(tmp_path: Path, mod
         bench.listener.start()
 
 
-def test_a_folder_that_inherited_the_setgid_bit_is_still_closed(tmp_path: Path) -> None:
-    bench = ServerBench(tmp_path / "state")
-    bench.path.parent.chmod(0o2700)
-    bench.listener.start()
-
-    with bench.send("e") as connection:
-        assert answer(connection).stdout == b"inline"
-    bench.listener.close()
-
-
-def test_a_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "said"), [("link", "is not a real folder"), ("nowhere", "there is no such folder")])
+def test_a_folder_that_is_a_link_or_not_there_is_refused(tmp_path: Path, name: str, said: str) -> None:
     (tmp_path / "real").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "real")
 
-    with pytest.raises(IpcError, match="link: is not a real folder"):
-        IpcServer(tmp_path / "link" / "tray.sock", Recorder()).start()
-
-
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(IpcError, match="nowhere: there is no such folder"):
-        IpcServer(tmp_path / "nowhere" / "tray.sock", Recorder()).start()
+    with pytest.raises(IpcError, match=f"{name}: {said}"):
+        IpcServer(tmp_path / name / "tray.sock", Recorder()).start()
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="needs root to give a folder away")
@@ -78,8 +49,11 @@ def test_a_folder_of_someone_else_is_refused(tmp_path: Path) -> None:
         bench.listener.start()
 
 
-def test_the_socket_of_a_tray_that_was_killed_is_replaced(tmp_path: Path) -> None:
+def test_the_socket_of_a_tray_that_was_killed_is_replaced_also_where_the_folder_inherits_its_group(
+    tmp_path: Path,
+) -> None:
     bench = ServerBench(tmp_path / "state")
+    bench.path.parent.chmod(0o2700)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stale:
         stale.bind(str(bench.path))
     bench.listener.start()
@@ -164,18 +138,13 @@ def loopback(tmp_path: Path) -> Iterator[ServerBench]:
         yield made
 
 
-def test_the_token_is_kept_in_a_file_of_the_owners(loopback: ServerBench) -> None:
+def test_with_the_token_of_the_owners_file_a_loopback_request_is_answered(loopback: ServerBench) -> None:
     file = loopback.path.with_name("tray.addr")
-
-    assert stat.S_IMODE(file.lstat().st_mode) == 0o600
-    assert len(file.read_text().split()[1]) == 64
-
-
-def test_with_the_token_a_loopback_request_is_answered(loopback: ServerBench) -> None:
-    token = loopback.path.with_name("tray.addr").read_text().split()[1]
+    token = file.read_text().split()[1]
     with by_port(loopback, frame("e", token=token)) as connection:
         assert answer(connection).stdout == b"inline"
 
+    assert (stat.S_IMODE(file.lstat().st_mode), len(token)) == (0o600, 64)
     assert loopback.service.requests[0].pid == 0
     assert send_request(loopback.path, {"op": "ping"}) == {"echo": {"op": "ping"}}
 

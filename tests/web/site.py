@@ -6,18 +6,16 @@ import json
 import re
 import socket
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
 from desktop.recorded_parts import RecordedParts
 from house import House
-from msgspec.structs import replace
 from user_controls import Announced
 
 from tray.app.web import choices, choose, offers
 from tray.approvals.callers.click_check import ClickRejection
-from tray.desktop.menu.state import MenuAgent
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
 from tray.engine.catalogs import ConfirmedSettings
@@ -39,49 +37,6 @@ ROW = Record(
     verdict=Verdict.ABSTAIN, reason="", ms=1.5, payload='{"tool_name": "Bash"}', digest="d" * 64,
     answer={"stdout": "", "stderr": "", "code": 0, "exact": True},
 )  # fmt: skip
-
-
-class RecordingAgents:
-    """The agents in the menu, and what was done about their entries."""
-
-    def __init__(self) -> None:
-        self.found: tuple[MenuAgent, ...] = ()
-        self.done: list[tuple[str, ...]] = []
-
-    def refresh(self) -> None:
-        """The rows are what a test says they are."""
-
-    def rows(self) -> tuple[MenuAgent, ...]:
-        return self.found
-
-    def put_back(self, agent: str) -> str:
-        self.done.append(("put back", agent))
-        self.found = ()
-        return "done"
-
-    def leave(self, agent: str, digest: str) -> str:
-        self.done.append(("leave", agent, digest))
-        self.found = ()
-        return "done"
-
-    def review(self, agent: str, *, connect: bool) -> None:
-        self.done.append(("review", agent))
-
-    def apply(self, agent: str, digest: str) -> str:
-        self.done.append(("apply", agent, digest))
-        self.found = ()
-        return "done"
-
-    def connect_all(self, digests: Collection[str]) -> str:
-        self.done.append(("connect all", *digests))
-        self.found = ()
-        return "done"
-
-    def probe(self, agent: str) -> None:
-        self.done.append(("probe", agent))
-
-    def show(self) -> None:
-        self.done.append(("show",))
 
 
 class RecordingQuestions(UserQuestions):
@@ -109,13 +64,6 @@ class RecordingQuestions(UserQuestions):
         return is_open
 
 
-class OpenedFiles(list[Path]):
-    """The files that a browser would have been started for."""
-
-    def open(self, path: Path) -> None:
-        self.append(path)
-
-
 class Site:
     """Also stands in for the parts of the tray above the page.
 
@@ -125,9 +73,7 @@ class Site:
         self.house = house
         self.finding: ClickRejection | None = None
         self.findings: dict[int, ClickRejection] = {}  # of single processes
-        self.opened = OpenedFiles()
         self.connected: dict[str, AgentConnection] = {}
-        self.agents = RecordingAgents()
         self.sessions: tuple[Session, ...] = ()
         self.went: list[tuple[str, str]] = []  # sessions that somebody wanted to see
         self.questions = RecordingQuestions()
@@ -135,12 +81,12 @@ class Site:
         self.announced = Announced()
         self.controls = house.controls(self.announced)
         others = RecordedParts(house)
-        self.alerts, self.asked = others.alerts, others.asked
-        menu_parts = replace(others.parts, agents=self.agents, opener=self.opened)
-        self.presenter = Presenter(controls=self.controls, catalog=house.catalog, recent=(), parts=menu_parts)
+        self.alerts, self.agents, self.asked = others.alerts, others.agents, others.asked
+        self.opened = others.opener.opened  # the files that a browser would have been started for
+        self.presenter = Presenter(controls=self.controls, catalog=house.catalog, recent=(), parts=others.parts)
         self.menu = MenuController(
             presenter=self.presenter, controls=self.controls, catalog=house.catalog, copies=house.stores.copies,
-            paths=house.paths, parts=menu_parts,
+            paths=house.paths, parts=others.parts,
         )  # fmt: skip
         settings = ConfirmedSettings(house.paths, house.stores, house.catalog)
         replays = LiveReplays(house.stores, EngineOptions(settings=settings))
@@ -148,7 +94,7 @@ class Site:
             stores=house.stores, catalog=house.catalog, controls=self.controls, clicks=self, menu=self,
             board=cast(SessionTracker, self),
             replayer=replays, windows=self,
-            questions=self.questions, opener=self.opened,
+            questions=self.questions, opener=others.opener,
         )  # fmt: skip
         self.page = WebPage(self.loop.loop, parts, house.paths.state, PageAddress())
 
@@ -186,11 +132,19 @@ class Site:
 
     def enter(self) -> None:
         """Sign in without a browser."""
+        answer = self.enter_with(self.arrive())
+        self.cookie = re.findall(rb"Set-Cookie: ([^;]+);", answer)[0].decode()
+
+    def arrive(self) -> str:
+        """The pass of a fresh link."""
         link = self.open()
         self.port = int(link.split(":")[2].split("/")[0])
-        body = json.dumps({"token": link.partition("#")[2]}).encode()
-        answer = self.ask("POST", "/enter", {**self.own, "Content-Type": "application/json"}, body)
-        self.cookie = re.findall(rb"Set-Cookie: ([^;]+);", answer)[0].decode()
+        return link.partition("#")[2]
+
+    def enter_with(self, token: object) -> bytes:
+        """What the page answers who has this pass."""
+        body = json.dumps({"token": token}).encode()
+        return self.ask("POST", "/enter", {**self.own, "Content-Type": "application/json"}, body)
 
     @property
     def own(self) -> dict[str, str]:
@@ -202,6 +156,10 @@ class Site:
 
     def post(self, path: str, form: str) -> bytes:
         return self.ask("POST", path, {**self.own, "Cookie": self.cookie, "Content-Type": FORM}, form.encode())
+
+    def confirm(self, path: str, more: str = "") -> bytes:
+        """Look at the confirmation at this path and give it; the answer."""
+        return self.post("/confirm", f"token={token(self.get(path))}{more}")
 
     def ask(self, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:
         """One request on a connection of its own; everything that came back."""

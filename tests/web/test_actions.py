@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from every import every
 from web.site import Site, status, token
 
 from tray.approvals.controls import TERMINAL
@@ -20,8 +21,12 @@ def entered(site: Site) -> Site:
     return site
 
 
-def question(site: Site, act: str, hook: str = "guard") -> bytes:
-    return site.get(f"/confirm/{act}?of={hook_id(site.house.state(hook).key)}")
+def place(site: Site, act: str) -> str:
+    return f"/confirm/{act}?of={hook_id(site.house.state('guard').key)}"
+
+
+def question(site: Site, act: str) -> bytes:
+    return site.get(place(site, act))
 
 
 def test_an_approval_puts_in_force_what_was_shown(entered: Site) -> None:
@@ -43,22 +48,20 @@ def test_a_passphrase_is_offered_and_set_and_another_may_be_typed_in_its_place(e
 
     first = entered.post("/confirm", f"token={token(offered)}")
     took_first = passphrase.check(made[1].decode(), "a test")
-    two = "own=one+two+three&again=one"
-    different = entered.post("/confirm", f"token={token(entered.get('/confirm/passphrase'))}&{two}")
-    own = "own=seven+quiet+bridges&again=seven+quiet+bridges"
-    second = entered.post("/confirm", f"token={token(entered.get('/confirm/passphrase'))}&{own}")
+    different = entered.confirm("/confirm/passphrase", "&own=one+two+three&again=one")
+    second = entered.confirm("/confirm/passphrase", "&own=seven+quiet+bridges&again=seven+quiet+bridges")
 
     assert [status(one) for one in (first, different, second)] == [303, 409, 303]
     assert took_first
     assert passphrase.check("seven quiet bridges", "a test")
-    entered.post("/confirm", f"token={token(entered.get('/confirm/forget'))}")
+    entered.confirm("/confirm/forget")
     assert not passphrase.is_set
 
 
 def test_a_confirmation_works_once(entered: Site) -> None:
     used = token(question(entered, "approve"))
     entered.post("/confirm", f"token={used}")
-    entered.post("/confirm", f"token={token(question(entered, 'revoke'))}")
+    entered.confirm(place(entered, "revoke"))
 
     again = entered.post("/confirm", f"token={used}")
 
@@ -77,7 +80,7 @@ def test_bytes_that_changed_after_they_were_read_are_not_approved(entered: Site)
     assert entered.house.state("guard").state is ApprovalState.PENDING
 
 
-@pytest.mark.parametrize("form", ["", "token=", "token=x", "token=x&token=y", "act=approve", "%00", "=" * 50])
+@every("form", ["", "token=", "token=x", "token=x&token=y", "act=approve", "%00", "=" * 50])
 def test_without_its_confirmation_nothing_is_done(entered: Site, form: str) -> None:
     question(entered, "approve")
 
@@ -85,33 +88,24 @@ def test_without_its_confirmation_nothing_is_done(entered: Site, form: str) -> N
     assert entered.house.state("guard").state is ApprovalState.PENDING
 
 
-@pytest.mark.parametrize("act", ["approve", "revoke", "deny", "off", "pause", "allow", "nothing", ""])
+@every("act", ["approve", "revoke", "deny", "off", "pause", "allow", "nothing", ""])
 def test_what_loosens_a_gate_is_not_done_at_once(entered: Site, act: str) -> None:
     assert status(entered.post("/do", f"act={act}")) == 404
     assert entered.controls.state.enabled
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/confirm/revoke",
-        "/confirm/fly",
-        "/confirm/pause?of=ever",
-        "/confirm/approve?of=0000000000000000",
-        "/confirm/",
-    ],
-)
+@every("path", ["revoke", "fly", "pause?of=ever", "approve?of=0000000000000000", ""])
 def test_what_cannot_be_done_is_not_asked(entered: Site, path: str) -> None:
     assert status(entered.get(f"/confirm/{path}")) == 404
 
 
 def test_a_hook_that_is_gone_is_kept_or_revoked(entered: Site) -> None:
     house = entered.house
-    entered.post("/confirm", f"token={token(question(entered, 'approve'))}")
+    entered.confirm(place(entered, "approve"))
     house.configure({"hooks": []})
     assert b"Keep guard?" in question(entered, "deny")
 
-    entered.post("/confirm", f"token={token(question(entered, 'approve'))}")
+    entered.confirm(place(entered, "approve"))
 
     assert [one.state for one in house.catalog.states] == []
 
@@ -121,8 +115,7 @@ def test_a_setting_that_loosens_a_gate_is_confirmed_like_a_hook(entered: Site) -
     setting = entered.house.catalog.settings()[0]
     assert b"without_tray: allow" in entered.get("/hooks")
 
-    asked = entered.get(f"/confirm/approve?of={hook_id(setting.key)}")
-    entered.post("/confirm", f"token={token(asked)}")
+    entered.confirm(f"/confirm/approve?of={hook_id(setting.key)}")
 
     assert entered.house.catalog.without_tray() == "allow"
 
@@ -146,7 +139,7 @@ def test_what_the_command_line_asked_for_is_allowed_or_dismissed(entered: Site, 
     entered.controls.add_request("Pause hooks for 30 minutes", "process 7", lambda: done.append("done"))
     assert b"Pause hooks for 30 minutes" in entered.get("/hooks")
 
-    entered.post("/confirm", f"token={token(entered.get(f'/confirm/{act}?of=1'))}")
+    entered.confirm(f"/confirm/{act}?of=1")
 
     assert done == granted
     assert entered.controls.requests == ()
@@ -155,11 +148,10 @@ def test_what_the_command_line_asked_for_is_allowed_or_dismissed(entered: Site, 
 def test_what_was_done_at_a_terminal_is_undone(entered: Site) -> None:
     entered.controls.set_enabled(False, TERMINAL)
     assert b"Done at" in entered.get("/hooks")
+    assert "Undo “Hooks are off”?".encode() in entered.get("/confirm/allow?of=1")
 
-    asked = entered.get("/confirm/allow?of=1")
-    entered.post("/confirm", f"token={token(asked)}")
+    entered.confirm("/confirm/allow?of=1")
 
-    assert "Undo “Hooks are off”?".encode() in asked
     assert entered.controls.state.enabled
 
 
@@ -167,7 +159,7 @@ def test_imported_hooks_are_shown_whole_and_approved_by_one_confirmation(site: S
     site.house.hook("guard", on="tool_before", script="echo 'no <b>' >&2; exit 2")
     site.house.hook("newcomer", on="tool_before", script="exit 0", approved=False)
     (one,) = site.house.stores.ledger.in_order()
-    site.house.stores.ledger.undo(one_row(site), "test")
+    site.house.stores.ledger.undo(site.house.stores.ledger.state.version, "test")
     site.house.catalog.refresh()
     site.house.catalog.imported = {one.hook.key: one}
     site.enter()
@@ -182,11 +174,6 @@ def test_imported_hooks_are_shown_whole_and_approved_by_one_confirmation(site: S
     (again,) = site.house.stores.ledger.in_order()
     assert (again.hook.name, again.digest, again.channel) == ("guard", one.digest, "page")
     assert status(site.get("/confirm/batch")) == 404
-
-
-def one_row(site: Site) -> int:
-    """The number of the ledger's last row."""
-    return site.house.stores.ledger.state.version
 
 
 def test_what_is_read_is_denied_from_the_same_page(entered: Site) -> None:
@@ -225,24 +212,18 @@ def test_a_variable_is_let_through_and_withheld_again(site: Site) -> None:
     of = f"of={hook_id(house.state('guard').key)}"
     assert b"The hook names it and does not get it." in site.get(page)
 
-    asked = site.get(f"/confirm/grant?{of}&variable=MY_TOKEN")
-    given = site.post("/confirm", f"token={token(asked)}")
-
-    assert status(given) == 303
+    assert status(site.confirm(f"/confirm/grant?{of}&variable=MY_TOKEN")) == 303
     assert house.stores.ledger.in_order()[0].granted == ("MY_TOKEN",)
     assert b"You let it through." in site.get(page)
-    site.post("/confirm", f"token={token(site.get(f'/confirm/withhold?{of}&variable=MY_TOKEN'))}")
+    site.confirm(f"/confirm/withhold?{of}&variable=MY_TOKEN")
     assert house.stores.ledger.in_order()[0].granted == ()
 
 
-@pytest.mark.parametrize("path", ["grant?variable=LD_PRELOAD", "grant?variable=a%20b", "withhold?variable=MY_TOKEN"])
-def test_a_variable_that_cannot_be_let_through_has_no_confirmation(site: Site, path: str) -> None:
-    site.house.hook("guard", on="tool_before", script="exit 0")
-    site.enter()
+@every("path", ["grant?variable=LD_PRELOAD", "grant?variable=a%20b", "withhold?variable=MY_TOKEN"])
+def test_a_variable_that_cannot_be_let_through_has_no_confirmation(entered: Site, path: str) -> None:
+    of = hook_id(entered.house.state("guard").key)
 
-    answer = site.get(f"/confirm/{path}&of={hook_id(site.house.state('guard').key)}")
-
-    assert b'name="token"' not in answer
+    assert b'name="token"' not in entered.get(f"/confirm/{path}&of={of}")
 
 
 def test_an_approval_whose_test_run_failed_is_undone_on_the_hooks_page(site: Site) -> None:
@@ -255,6 +236,6 @@ def test_an_approval_whose_test_run_failed_is_undone_on_the_hooks_page(site: Sit
     assert b"its test run failed: exit 7; chmod +x guard.sh" in page
     assert b"Undo the approval" in page
 
-    site.post("/confirm", f"token={token(question(site, 'undo'))}")
+    site.confirm(place(site, "undo"))
 
     assert house.state("guard").state is ApprovalState.PENDING

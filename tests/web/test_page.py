@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import socket
 import stat
@@ -14,69 +15,55 @@ import pytest
 from chromium import Chromium
 from clock import Clock
 from desk import wait
-from house import House
+from every import every
+from house import PRE_TOOL_USE, House
 from web.site import FORM, Site, found, status
 
 from tray.approvals.callers.click_check import REFUSED, ClickObjection, ClickRejection
+from tray.desktop.session_focus import session_place
 from tray.web.request_checks import OneTimeTokens, RefusalCause, click_refusal
 
 DEAD_LINK = "This link was used already, or is too old"
 SECRET = "seven quiet bridges"
-
-
-def enter(site: Site, token: str) -> int:
-    body = json.dumps({"token": token}).encode()
-    return status(site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body))
-
-
-def arrive(site: Site) -> str:
-    """The pass of a fresh link."""
-    link = site.open()
-    site.port = int(link.split(":")[2].split("/")[0])
-    return link.partition("#")[2]
+UNKNOWN = ClickRejection(ClickObjection.UNKNOWN, "zen (7) is not a browser that your system installed")
 
 
 def test_the_link_is_in_a_file_for_its_owner_alone_and_gone_after_use(site: Site) -> None:
-    token = arrive(site)
+    token = site.arrive()
     file = site.opened[-1]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert len(token) >= 43  # 256 bits
 
-    assert enter(site, token) == 204
+    assert status(site.enter_with(token)) == 204
 
     assert not file.exists()
 
 
-def test_the_link_leads_on_to_a_decision_and_nowhere_else(site: Site, chromium: Chromium) -> None:
-    site.house.tool()
-    one = site.house.last.id
+def test_the_link_leads_on_to_a_decision_or_a_session_and_nowhere_else(site: Site, chromium: Chromium) -> None:
+    name = "a b/ü?&=#'"
+    site.house.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "session_id": name})
+    one, session = site.house.last.id, session_place("claude-code", name)
     with chromium.page() as page:
-        for decision, path in ((one, f"/decisions/{one}"), ("../switch", "/")):
-            site.page.open(decision)
+        for place, path in ((one, f"/decisions/{one}"), (session, "/session"), ("../switch", "/")):
+            site.page.open(place)
 
             page.go(found(site.opened[-1]))
 
             page.wait(f"location.pathname === '{path}'", path)
+            assert path != "/session" or name in page.text()
 
 
-def test_a_pass_works_once(site: Site) -> None:
-    token = arrive(site)
-
-    assert [enter(site, token), enter(site, token)] == [204, 403]
-
-
-def said(site: Site, token: str) -> str:
-    """The heading of the page that a browser is shown instead."""
-    body = json.dumps({"token": token}).encode()
-    answer = site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body).decode()
-    return answer.partition("<h1>")[2].partition("</h1>")[0]
+def heading(answer: bytes) -> str:
+    """That of the page that a browser is shown instead."""
+    return answer.decode().partition("<h1>")[2].partition("</h1>")[0]
 
 
-def test_a_link_that_does_not_work_shows_why(site: Site) -> None:
-    token = arrive(site)
-    assert enter(site, token) == 204
+def test_a_pass_works_once_and_then_the_page_shows_why_not(site: Site) -> None:
+    token = site.arrive()
+    first, again = site.enter_with(token), site.enter_with(token)
 
-    assert said(site, token) == said(site, "x" * 43) == DEAD_LINK
+    assert [status(first), status(again)] == [204, 403]
+    assert heading(again) == heading(site.enter_with("x" * 43)) == DEAD_LINK
 
 
 def test_a_link_of_yesterday_says_that_it_is_too_old_and_so_does_its_file(
@@ -87,10 +74,10 @@ def test_a_link_of_yesterday_says_that_it_is_too_old_and_so_does_its_file(
         site.page.open()
         read = threading.Event()
         site.loop.loop.call_soon_threadsafe(read.wait, 20)  # the note does not come before the link is read
-        token = arrive(site)
+        token = site.arrive()
         read.set()
 
-        assert said(site, token) == DEAD_LINK
+        assert heading(site.enter_with(token)) == DEAD_LINK
         file = site.opened[-1]
         wait(lambda: f"<h1>{DEAD_LINK}</h1>" in file.read_text(), what="the file says so")
         assert token not in file.read_text()
@@ -103,29 +90,18 @@ def test_a_link_for_a_browser_elsewhere_is_written_and_nothing_is_opened(site: S
     assert (site.opened, stat.S_IMODE(file.stat().st_mode), port) == ([], 0o600, site.page.address.port)
     token = found(file).partition("#")[2]
     site.port = port
-    assert enter(site, token) == 204
+    assert status(site.enter_with(token)) == 204
     assert not file.exists()
 
 
-def test_a_second_browser_with_the_same_link_is_shown_why_and_what_to_do(site: Site, chromium: Chromium) -> None:
-    link = site.open()
-    with chromium.page() as first, chromium.page() as second:
-        first.go(link)
-        first.wait("location.pathname === '/'")
-
-        second.go(link)
-
-        second.wait(f"document.title === '{DEAD_LINK} · Hooktray'")
-        assert "Choose Open page in the tray's menu, or run hooktray open." in second.text()
-
-
-def test_an_address_without_a_pass_leads_a_browser_that_is_signed_in_to_the_decisions(
-    site: Site, chromium: Chromium
-) -> None:
+def test_a_link_lets_one_browser_in_and_its_address_without_the_pass_no_other(site: Site, chromium: Chromium) -> None:
     link = site.open()
     with chromium.page() as page, chromium.page() as other:
         page.go(link)
         page.wait("location.pathname === '/'")
+        other.go(link)
+        other.wait(f"document.title === '{DEAD_LINK} · Hooktray'")
+        assert "Choose Open page in the tray's menu, or run hooktray open." in other.text()
 
         page.go(link.partition("#")[0])
         other.go(link.partition("#")[0])
@@ -142,29 +118,27 @@ def test_every_cause_has_a_refusal_of_its_own() -> None:
     assert all(one.remedy for one in refusals if one.status in (401, 403, 421))
 
 
-@pytest.mark.parametrize("objection", sorted(REFUSED, key=str))
+@every("objection", sorted(REFUSED, key=str))
 def test_a_browser_that_does_not_count_is_shown_the_true_cause_and_the_link_still_works(
-    site: Site, chromium: Chromium, objection: ClickObjection
+    site: Site, objection: ClickObjection
 ) -> None:
     site.finding = ClickRejection(objection, "chromium (7) <b>did</b> it")
-    link = site.open()
-    with chromium.page() as page:
-        page.go(link)
+    token = site.arrive()
 
-        page.wait(f"document.title === {json.dumps(objection.title + ' · Hooktray')}")
-        assert "chromium (7) <b>did</b> it." in page.text()
-        assert objection.remedy in page.text()
+    refused = site.enter_with(token)
+
+    assert html.unescape(heading(refused)) == objection.title
+    assert b"chromium (7) &lt;b&gt;did&lt;/b&gt; it." in refused
+    assert objection.remedy in html.unescape(refused.decode())
     site.finding = None
-    with chromium.page() as page:
-        page.go(link)
-        page.wait("document.title.startsWith('Decisions')")
+    assert status(site.enter_with(token)) == 204
 
 
 def test_a_browser_that_is_not_known_looks_without_and_acts_with_the_passphrase(
     site: Site, chromium: Chromium
 ) -> None:
     site.house.passphrase.set(SECRET, "page")
-    site.finding = ClickRejection(ClickObjection.UNKNOWN, "zen (7) is not a browser that your system installed")
+    site.finding = UNKNOWN
     with chromium.page() as page:
         page.go(site.open())
         page.wait("document.title.startsWith('Decisions')")
@@ -181,7 +155,7 @@ def test_a_browser_that_is_not_known_looks_without_and_acts_with_the_passphrase(
 
 def test_without_a_passphrase_a_browser_that_is_not_known_is_told_how_to_set_one(site: Site) -> None:
     site.enter()
-    site.finding = ClickRejection(ClickObjection.UNKNOWN, "zen (7) is not a browser that your system installed")
+    site.finding = UNKNOWN
 
     answer = site.post("/replay", "id=x")
 
@@ -192,7 +166,7 @@ def test_without_a_passphrase_a_browser_that_is_not_known_is_told_how_to_set_one
 def test_a_connection_that_an_agent_shares_is_refused_whatever_is_typed(site: Site) -> None:
     site.house.passphrase.set(SECRET, "page")
     site.enter()
-    site.finding = ClickRejection(ClickObjection.UNKNOWN, "zen (7) is not a browser that your system installed")
+    site.finding = UNKNOWN
     headers = {**site.own, "Cookie": site.cookie, "Content-Type": FORM}
     request = site.written("POST", "/choose", headers, f"passphrase={SECRET}&choice=x".encode())
     with (
@@ -214,7 +188,7 @@ def test_any_browser_of_the_user_switches_on_and_resumes_and_an_agents_does_not(
     if secret:
         site.house.passphrase.set(secret, "page")
     site.enter()
-    site.finding = ClickRejection(ClickObjection.UNKNOWN, "zen (7) is not a browser that your system installed")
+    site.finding = UNKNOWN
     site.controls.set_enabled(False, "tray")
     site.controls.pause(600, "tray")
 
@@ -229,22 +203,22 @@ def test_any_browser_of_the_user_switches_on_and_resumes_and_an_agents_does_not(
     assert not site.controls.state.enabled
 
 
-@pytest.mark.parametrize("token", ["", "x", "x" * 43, 1, None, ["x"], {"token": 1}])
+@every("token", ["", "x", "x" * 43, 1, None, ["x"], {"token": 1}])
 def test_a_wrong_pass_does_not_work(site: Site, token: object) -> None:
-    arrive(site)
+    site.arrive()
 
-    assert enter(site, token) == 403  # type: ignore[arg-type]
+    assert status(site.enter_with(token)) == 403
 
 
 def test_each_opening_has_a_pass_of_its_own_on_the_same_port(site: Site) -> None:
-    first = arrive(site)
+    first = site.arrive()
     port = site.port
-    second = arrive(site)
+    second = site.arrive()
 
     assert (first != second, port) == (True, site.port)
-    assert enter(site, second) == 204
+    assert status(site.enter_with(second)) == 204
     assert site.opened[0].exists()  # whoever opened it twice has two pages
-    assert enter(site, first) == 204
+    assert status(site.enter_with(first)) == 204
 
 
 def test_links_that_an_earlier_tray_left_are_removed(house: House) -> None:
@@ -258,7 +232,7 @@ def test_links_that_an_earlier_tray_left_are_removed(house: House) -> None:
 
 
 def test_closing_ends_the_port_and_the_links(site: Site) -> None:
-    arrive(site)
+    site.arrive()
     file = site.opened[-1]
     assert found(file)
 
@@ -294,7 +268,7 @@ def test_a_page_that_is_open_does_not_hold_up_the_end(site: Site) -> None:
 
 
 def test_the_server_listens_on_loopback_alone(site: Site) -> None:
-    arrive(site)
+    site.arrive()
 
     ends = [one.laddr for one in psutil.Process().net_connections("tcp") if one.status == psutil.CONN_LISTEN]
 

@@ -108,18 +108,6 @@ def test_a_hook_is_approved_in_the_browser_and_guards_from_then_on(
     assert live.quit() == 0
 
 
-def test_over_ssh_the_tunnel_to_the_page_is_printed_and_nothing_is_opened(live: Live, tmp_path: Path) -> None:
-    done = live.place.run(live.argv("open"), {"SSH_CONNECTION": "203.0.113.7 51234 198.51.100.2 22"}, timeout=60)
-
-    assert done.returncode == 0, done.stderr
-    (link,) = (live.home / "state").glob("open-*.html")
-    port = found(link).split(":")[2].split("/")[0]
-    assert f"  ssh -L {port}:127.0.0.1:{port} " in done.stdout.decode()
-    assert f":{link} hooktray.html" in done.stdout.decode()
-    assert found(link).partition("#")[2] not in done.stdout.decode()
-    assert not (tmp_path / "opened").exists()
-
-
 @pytest.mark.parametrize("live", [DRIVEN], ids=["driven"], indirect=True)
 def test_an_agent_with_the_cookie_can_approve_nothing(live: Live, tmp_path: Path, chromium: Chromium) -> None:
     with chromium.page() as page:
@@ -161,16 +149,6 @@ def test_an_agent_that_finds_the_link_first_does_not_get_in(live: Live, tmp_path
     code, _ = agent(live, "POST", f"{origin}/enter", headers, json.dumps({"token": token}))
 
     assert code == 403
-
-
-def test_without_a_tray_open_says_so(tmp_path: Path) -> None:
-    live = Live(Plain(tmp_path), tmp_path / "h")
-
-    done = live.cli("open")
-
-    assert done.returncode == 1
-    assert b"the tray is not running" in done.stderr
-    assert b"hooktray run" in done.stderr
 
 
 def test_without_anything_that_opens_files_open_says_so(tmp_path: Path) -> None:

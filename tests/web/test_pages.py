@@ -5,41 +5,32 @@ from __future__ import annotations
 import html
 import json
 import re
-import time
 
 import pytest
 from agents.foreign_payloads import before_tool
 from chromium import Page
 from desk import wait
+from every import every
 from msgspec.structs import replace
-from web.browsing import address, focus, keep, kept, problems
+from web.browsing import ADDS, DENYING, address, focus, keep, kept, record
 from web.site import ROW, Site, status
 
 from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS
 from tray.approvals.review import hook_id
-from tray.desktop.menu.state import MenuAgent, MenuPreview
-from tray.model.decision import Record, Verdict
+from tray.desktop.menu.state import MenuAgent
+from tray.model.decision import Verdict
 from tray.model.hook import ApprovalState
 from tray.web.parts import AgentConnection
-
-DENYING = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
-
-
-def record(number: int, **words: object) -> Record:
-    return replace(ROW, id=f"{number:032x}", at=time.time() - 100 + number, **words)
 
 
 def listed(page: Page) -> list[str]:
     return [str(one) for one in page.run("[...document.querySelectorAll('.rows > li')].map((one) => one.dataset.id)")]
 
 
-def test_an_empty_page_says_what_to_do(page: Page) -> None:
+def test_a_decision_is_read_in_full(site: Site, page: Page) -> None:
     assert "No decisions yet" in page.text()
     assert "hooktray test tool_before" in page.text()
-
-
-def test_a_decision_is_read_in_full(site: Site, page: Page) -> None:
     site.house.hook("guard", on="tool_before", script=DENYING)
     kept(site, "mkfs /dev/sda")
     page.go(address(site, "/"))
@@ -68,18 +59,14 @@ def test_a_stop_that_a_hook_only_reminded_says_so_in_the_list_and_in_full(site: 
     assert "no objection" not in page.text()
 
 
-def test_every_filter_leaves_what_fits(site: Site, page: Page) -> None:
-    turn = {"name": "guard", "status": "ok", "verdict": "deny", "reason": "", "ms": 1.0}
-    odd = {
-        "agent": "shelley", "project": "api", "session": "s-9", "event": "end-of-turn", "verdict": Verdict.DENY,
-        "hooks": (turn,), "payload": '{"text": "a needle"}',
-    }  # fmt: skip
+def test_a_filter_leaves_what_fits(site: Site, page: Page) -> None:
+    odd = {"agent": "shelley", "verdict": Verdict.DENY, "payload": '{"text": "a needle"}'}
     keep(site, record(1), record(2, **odd), record(3))
 
-    for query in ("agent=shelley", "project=api", "session=s-9", "event=end-of-turn", "verdict=deny", "hook=guard"):
-        page.go(address(site, f"/?{query}"))
-        assert listed(page) == [record(2).id], query
+    page.go(address(site, "/?agent=shelley&verdict=deny"))
+    assert listed(page) == [record(2).id]
 
+    page.go(address(site, "/"))
     page.key("/", 191)
     page.type("NEEDLE")
     page.run("window.before = true")
@@ -87,19 +74,6 @@ def test_every_filter_leaves_what_fits(site: Site, page: Page) -> None:
     page.wait("!window.before && document.readyState === 'complete'")
     assert "text=NEEDLE" in str(page.run("location.search"))
     assert listed(page) == [record(2).id]
-
-
-def test_new_decisions_appear_by_themselves_and_only_those_that_fit(site: Site, page: Page) -> None:
-    keep(site, record(1, agent="shelley"))
-    page.go(address(site, "/?agent=shelley"))
-    page.wait("!!document.querySelector('[data-state=live]')")
-
-    for number in (2, 3, 4):
-        site.page.publish(record(number, agent="shelley" if number % 2 else "x-code"))
-
-    page.wait("document.querySelectorAll('.rows > li').length === 2", "the one that fits")
-    assert listed(page) == [record(3).id, record(1).id]
-    page.wait("document.querySelector('.live [role=status]').textContent === '1 new decision'")
 
 
 def test_who_does_not_want_to_follow_stops_it_and_misses_nothing(site: Site, page: Page) -> None:
@@ -115,19 +89,16 @@ def test_who_does_not_want_to_follow_stops_it_and_misses_nothing(site: Site, pag
     assert listed(page) == [record(2).id, record(1).id]
 
 
-def test_100_000_decisions_are_paged_through(site: Site, page: Page) -> None:
-    keep(site, *(replace(ROW, id=f"{number:032x}", at=number) for number in range(100_000)))
+def test_many_decisions_are_paged_through(site: Site, page: Page) -> None:
+    keep(site, *(replace(ROW, id=f"{number:032x}", at=number) for number in range(160)))
     page.go(address(site, "/"))
 
     seen = listed(page)
-    for _ in range(5):
+    for _ in range(3):
         page.follow(".pages a", "Older")
         seen += listed(page)
-    page.go(address(site, f"/?before={60:032x}"))
-    page.follow(".pages a", "Older")
 
-    assert seen == [f"{number:032x}" for number in range(99_999, 99_999 - 300, -1)]
-    assert listed(page) == [f"{number:032x}" for number in range(9, -1, -1)]
+    assert seen == [f"{number:032x}" for number in range(159, -1, -1)]
     assert "Older" not in page.text()
 
 
@@ -198,8 +169,10 @@ def test_the_switch_is_what_the_menu_has(site: Site, page: Page) -> None:
 
 
 def test_the_settings_are_those_of_the_menu_and_stay_where_they_are(site: Site, page: Page) -> None:
+    site.alerts.sound_pack = "Orc <b>Peon</b> 1.0.0 by somebody, licence: CC-BY-NC-4.0"
     page.go(address(site, "/switch"))
     page.run("window.before = true")
+    assert site.alerts.sound_pack in page.text()
 
     focus(page, "Mute sounds")
     page.key("Enter", 13, "\r")
@@ -213,14 +186,6 @@ def test_the_settings_are_those_of_the_menu_and_stay_where_they_are(site: Site, 
 
     assert site.controls.state.muted_classes == {"turn_end"}
     assert page.run("window.before")
-
-
-def test_a_sound_pack_is_named_with_its_licence(site: Site, page: Page) -> None:
-    site.alerts.sound_pack = "Orc <b>Peon</b> 1.0.0 by somebody, licence: CC-BY-NC-4.0"
-
-    page.go(address(site, "/switch"))
-
-    assert site.alerts.sound_pack in page.text()
 
 
 def test_agents_say_whether_they_are_connected_and_what_connects_them(site: Site, page: Page) -> None:
@@ -248,14 +213,10 @@ CHANGED = "PreToolUse asks Hooktray for Read only"
 def test_changed_entries_of_an_agent_are_shown_with_what_can_be_done(
     site: Site, page: Page, button: str, done: tuple[str, ...]
 ) -> None:
-    site.connected = {
-        "claude-code": AgentConnection(installed=True, connected=True, changed=(CHANGED,)),
-        "x-code": AgentConnection(installed=True, connected=True),
-    }
-    changed = MenuAgent(
-        agent="claude-code", name="Claude Code", installed=True, connected=True, changed=CHANGED, changed_digest="d1"
-    )
-    site.agents.found = (changed, MenuAgent(agent="x-code", name="X-Code CLI", installed=True, connected=True))
+    names = {"claude-code": "Claude Code", "x-code": "X-Code CLI"}
+    site.connected = {agent: AgentConnection(installed=True, connected=True) for agent in names}
+    claude, xcode = (MenuAgent(agent=one, name=name, installed=True, connected=True) for one, name in names.items())
+    site.agents.found = (replace(claude, changed=CHANGED, changed_digest="d1"), xcode)
     page.go(address(site, "/agents"))
 
     shown = page.run("[...document.querySelectorAll('section.panel')].map(one => one.innerText).join('|')")
@@ -264,17 +225,12 @@ def test_changed_entries_of_an_agent_are_shown_with_what_can_be_done(
     assert "X-Code" not in shown
     page.click(f"section.panel button[id*='/{button}']")
 
-    wait(lambda: site.agents.done == [done], what="what the button says is done")
-
-
-ADDS = MenuPreview(
-    digest="1a2b", summary="adds 1 entry for each of 14 events to ~/.claude/settings.json", difference="+line"
-)
+    wait(lambda: done in site.asked, what="what the button says is done")
 
 
 @pytest.mark.parametrize(
     ("button", "done"),
-    [("/write/1a2b", ("apply", "claude-code", "1a2b")), ("/connect_all/", ("connect all", "1a2b", "9f"))],
+    [("/write/1a2b", ("take", "claude-code", "1a2b")), ("/connect_all/", ("take all", "1a2b", "9f"))],
 )
 def test_agents_that_were_found_are_connected_by_a_button_below_a_summary(
     site: Site, page: Page, button: str, done: tuple[str, ...]
@@ -290,9 +246,7 @@ def test_agents_that_were_found_are_connected_by_a_button_below_a_summary(
     assert "+line" in page.text()
     page.click(f"section.panel button[id*='{button}']")
 
-    wait(lambda: site.agents.done == [done], what="what the button says is done")
-    wait(lambda: page.run("document.querySelector('section.panel') === null"), what="nothing is offered any more")
-    assert page.run("document.querySelector('h1').innerText") == "Agents"
+    wait(lambda: done in site.asked, what="what the button says is done")
 
 
 def test_an_agent_without_support_is_shown_as_one_that_is_not_guarded(site: Site, page: Page) -> None:
@@ -307,31 +261,24 @@ def test_an_agent_without_support_is_shown_as_one_that_is_not_guarded(site: Site
     assert "not supported yet: its tool calls are not guarded" in page.text()
 
 
-def test_an_agent_of_a_package_is_shown_as_third_party(
+def test_an_agent_of_a_package_is_shown_as_third_party_and_under_its_id_once_the_package_is_gone(
     site: Site, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     brought = PackagedAgents(agents={"pine": AGENTS["shelley"]}, packages={"pine": "hooktray-pine 1.0"})
-    monkeypatch.setitem(AGENTS.__dict__, "packaged", brought)
+    with monkeypatch.context() as installed:
+        installed.setitem(AGENTS.__dict__, "packaged", brought)
+        page.go(address(site, "/agents"))
+        silent = page.run("document.querySelector('#silent').parentNode.innerText")
+        assert "pine (third-party: hooktray-pine 1.0)" in silent
+        keep(site, replace(record(1), agent="pine"))
+        page.go(address(site, "/agents"))
+        assert "third-party: hooktray-pine 1.0" in page.run("document.querySelector('.card').innerText")
 
-    page.go(address(site, "/agents"))
-    assert "pine (third-party: hooktray-pine 1.0)" in page.run(
-        "document.querySelector('#silent').parentNode.innerText"
-    )
-    keep(site, replace(record(1), agent="pine"))
-    page.go(address(site, "/agents"))
-    assert "third-party: hooktray-pine 1.0" in page.run("document.querySelector('.card').innerText")
-
-
-def test_rows_of_an_agent_whose_package_is_gone_are_shown_under_its_id(site: Site, page: Page) -> None:
-    keep(site, replace(record(1), agent="pine"))
-
-    page.go(address(site, "/"))
-    assert "pine" in page.run("document.querySelector('.row').innerText")
-    assert page.run("[...document.querySelectorAll('select[name=agent] option')].some(one => one.value === 'pine')")
-    page.go(address(site, "/?agent=pine"))
-    assert "pine" in page.run("document.querySelector('.row').innerText")
     page.go(address(site, "/agents"))
     assert "not known here: its tool calls are not guarded" in page.run("document.querySelector('.card').innerText")
+    page.go(address(site, "/?agent=pine"))
+    assert "pine" in page.run("document.querySelector('.row').innerText")
+    assert page.run("[...document.querySelectorAll('select[name=agent] option')].some(one => one.value === 'pine')")
 
 
 def test_a_rule_has_no_time_limit_and_nothing_for_when_it_fails(site: Site, page: Page) -> None:
@@ -347,51 +294,19 @@ def test_one_hook_is_switched_off_and_on(site: Site, page: Page) -> None:
     state = site.house.hook("guard", on="tool_before", script=DENYING)
     page.go(address(site, f"/hooks/{hook_id(state.key)}"))
 
-    page.follow("a.button", "Switch off")
-    page.follow(".confirm button", "Switch off")
-    assert site.house.tool("mkfs /dev/sda") == {}
-    page.follow(".hook a", "guard")
-    page.follow("a.button", "Switch on")
-    page.follow(".confirm button", "Switch on")
-    assert "hookSpecificOutput" in site.house.tool("mkfs /dev/sda")
+    for verb, answer in (("Switch off", False), ("Switch on", True)):
+        page.follow("a.button", verb)
+        page.follow(".confirm button", verb)
+        assert bool(site.house.tool("mkfs /dev/sda")) is answer
+        page.go(address(site, f"/hooks/{hook_id(state.key)}"))
 
 
-@pytest.mark.parametrize(
-    "form", ["", "choice=quit", "choice=settings", "choice=enabled&turn=off", "choice=alerts/line"]
-)
+@every("form", ["", "choice=quit", "choice=settings", "choice=enabled&turn=off", "choice=alerts/line"])
 def test_only_settings_are_chosen_so(site: Site, form: str) -> None:
     site.enter()
 
     assert status(site.post("/choose", form)) == 404
     assert site.controls.state.enabled
-
-
-def every_page(site: Site) -> list[str]:
-    house = site.house
-    house.hook("guard", on="tool_before", script=DENYING)
-    house.hook("broken", on="turn_end", script="exit 7")
-    house.relay("claude-code", "Stop", {"session_id": "s-1", "cwd": "/web", "hook_event_name": "Stop"})
-    decision = kept(site, "mkfs /dev/sda")
-    house.script("guard.sh", "exit 0")
-    house.catalog.refresh()
-    site.controls.add_request("Pause hooks for 30 minutes", "process 7", lambda: None)
-    guard = hook_id(house.state("guard").key)
-    return [
-        "/", "/?project=nowhere", f"/decisions/{decision}", "/sessions", "/session?agent=claude-code&session=s-1",
-        "/hooks", f"/hooks/{guard}", f"/confirm/approve?of={guard}", "/confirm/off", "/statistics", "/agents",
-        "/switch", "/nothing",
-    ]  # fmt: skip
-
-
-def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(site: Site, page: Page) -> None:
-    found = []
-    for path in every_page(site):
-        for look in ({"dark": False}, {"dark": True}, {"width": 360, "height": 700}):
-            page.look(**look)
-            page.go(address(site, path))
-            found += [(path, look, one) for one in problems(page)]
-
-    assert found == []
 
 
 def test_hooks_that_wait_together_keep_within_a_narrow_window(site: Site, page: Page) -> None:
@@ -404,14 +319,3 @@ def test_hooks_that_wait_together_keep_within_a_narrow_window(site: Site, page: 
 
     page.wait("!!document.querySelector('#together')", "the hooks wait together")
     assert not page.run("document.documentElement.scrollWidth > innerWidth")
-
-
-def test_the_pages_need_nobody_else(site: Site, page: Page) -> None:
-    asked, margins = set(), set()
-    for path in every_page(site):
-        page.go(address(site, path))
-        asked |= set(page.run("performance.getEntriesByType('resource').map((one) => new URL(one.name).host)"))
-        margins.add(page.run("getComputedStyle(document.body).marginTop"))
-
-    assert asked <= {f"127.0.0.1:{site.port}"}
-    assert margins == {"0px"}  # the sheet is in force on each

@@ -5,14 +5,15 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 import pytest
-from chromium import Chromium
+from chromium import Page
+from web.browsing import address
 from web.site import Site, status, token
 
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.engine.user_questions import UserQuestion
 from tray.model.decision import Decision, Verdict
 from tray.model.event import Event, EventKind, Tool
-from tray.model.form import Form, FormOption, FormQuestion
+from tray.model.form import Answers, Form, FormOption, FormQuestion
 from tray.model.session import Session, SessionState
 
 ID = "0123456789abcdef" * 2
@@ -59,25 +60,20 @@ def test_questions_are_answered_by_choices_and_in_own_words(entered: Site) -> No
 @pytest.mark.parametrize(
     ("fields", "given"),
     [
-        ({"q0": "own", "own0": "violet"}, ("violet",)),
-        ({"own0": "violet"}, ("violet",)),
-        ({"q0": "0", "own0": "violet"}, ("Red",)),  # what is chosen counts
+        ({"q0": "own", "own0": "violet"}, {COLOUR.text: ("violet",)}),
+        ({"own0": "violet"}, {COLOUR.text: ("violet",)}),
+        ({"q0": "0", "own0": "violet"}, {COLOUR.text: ("Red",)}),  # what is chosen counts
+        ({"act": "decline"}, None),
     ],
 )
-def test_own_words_take_the_place_of_a_choice(entered: Site, fields: dict[str, str], given: tuple[str, ...]) -> None:
+def test_own_words_take_the_place_of_a_choice_and_a_form_is_declined(
+    entered: Site, fields: dict[str, str], given: Answers | None
+) -> None:
     ask(entered, COLOUR)
 
     send(entered, **fields)
 
-    assert entered.questions.answered == [(ID, {COLOUR.text: given}, "page")]
-
-
-def test_a_form_is_declined(entered: Site) -> None:
-    ask(entered, COLOUR)
-
-    send(entered, act="decline")
-
-    assert entered.questions.answered == [(ID, None, "page")]
+    assert entered.questions.answered == [(ID, given, "page")]
 
 
 @pytest.mark.parametrize(
@@ -135,25 +131,20 @@ def test_a_click_that_does_not_count_answers_nothing(entered: Site) -> None:
     assert entered.questions.answered == []
 
 
-def test_a_browser_answers_what_its_user_chose(site: Site, chromium: Chromium) -> None:
+def test_a_browser_answers_what_its_user_chose(site: Site, page: Page) -> None:
     ask(site, COLOUR, SIZES)
-    site.sessions = (
-        Session(agent="claude-code", session="s-1", project="api", state=SessionState.WAITING, since=1.0),
+    waits = Session(agent="claude-code", session="s-1", project="api", state=SessionState.WAITING, since=1.0)
+    site.sessions = (waits,)
+    page.go(address(site, "/sessions"))
+    page.follow(".board a.button", "Answer…")
+    assert page.run("document.querySelector('legend').innerText") == "Which <b>colour</b>?"
+    choice, label = (
+        f"document.querySelector('.choice {part}').getBoundingClientRect()" for part in ("input", "span")
     )
-    with chromium.page() as page:
-        page.go(site.open())
-        page.wait("location.pathname === '/'", "the page")
-        page.go(f"http://127.0.0.1:{site.page.address.port}/sessions")
-        page.follow(".board a.button", "Answer…")
-        assert page.run("document.querySelector('legend').innerText") == "Which <b>colour</b>?"
-        choice, label = (
-            f"document.querySelector('.choice {part}').getBoundingClientRect()" for part in ("input", "span")
-        )
-        assert page.run(f"{choice}.width < 30 && {label}.x - {choice}.right < 30")  # each label beside its choice
-        page.run("document.querySelector('[name=q0][value=\"1\"]').click()")
-        page.run("document.querySelector('[name=\"q1.0\"]').click()")
-        page.run("document.querySelector('[name=\"q1.1\"]').click()")
-        page.follow(".questions button", "Answer")
-        page.wait("document.body.innerText.includes('The agent goes on')", "the answer is taken")
+    assert page.run(f"{choice}.width < 30 && {label}.x - {choice}.right < 30")  # each label beside its choice
+    for field in ('[name=q0][value="1"]', '[name="q1.0"]', '[name="q1.1"]'):
+        page.run(f"document.querySelector('{field}').click()")
+    page.follow(".questions button", "Answer")
+    page.wait("document.body.innerText.includes('The agent goes on')", "the answer is taken")
 
     assert site.questions.answered == [(ID, {COLOUR.text: ("Blue",), SIZES.text: ("S", "M")}, "page")]

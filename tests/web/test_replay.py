@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 
-import pytest
 from chromium import Page
 from desk import wait
+from every import every
 from msgspec.structs import replace
-from web.browsing import address, focus, keep, kept, problems
+from web.browsing import DENYING, address, focus, keep, kept, problems_in_both_colours
 from web.site import ROW, Site, status
 
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
-
-DENYING = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
 
 
 def decided(site: Site, page: Page, command: str) -> str:
@@ -68,17 +65,6 @@ def test_only_approved_bytes_run_in_a_replay_and_they_see_that_it_is_a_test(site
     assert [house.state(one).state.value for one in ("guard", "new")] == ["changed", "pending"]
 
 
-def test_a_replay_sends_nothing(site: Site, page: Page) -> None:
-    site.house.hook("far", on="tool_before", type="http", url="https://hooks.example.com/x")
-    keep(site, replace(ROW, id="e" * 32, payload=json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash"})))
-    page.go(address(site, f"/decisions/{'e' * 32}"))
-
-    text = pressed(page)
-
-    assert "far" in text
-    assert "a replay sends nothing" in text
-
-
 def test_a_secret_that_a_hook_says_is_masked_in_a_replay_too(site: Site, page: Page) -> None:
     secret = "ghp_" + "a1B2" * 9
     site.house.hook("guard", on="tool_before", script=f'echo "{secret}" >&2; exit 2')
@@ -102,9 +88,7 @@ def test_axe_finds_nothing_serious_in_a_replay(site: Site, page: Page) -> None:
     decided(site, page, "mkfs /dev/sda")
     pressed(page)
 
-    for look in ({"dark": False}, {"dark": True}, {"width": 360, "height": 700}):
-        page.look(**look)
-        assert problems(page) == []
+    assert problems_in_both_colours(page) == []
 
 
 def test_two_replays_at_once_are_one_and_a_word(site: Site) -> None:
@@ -128,13 +112,11 @@ def test_two_replays_at_once_are_one_and_a_word(site: Site) -> None:
     assert b"The same as then" in answers[0]
 
 
-@pytest.mark.parametrize("form", ["", "id=", "id=../x", f"id={'0' * 32}", "id=a&id=b"])
+@every("form", ["", "id=", "id=../x", f"id={'0' * 32}", "id=a&id=b"])
 def test_what_is_not_there_cannot_be_replayed(site: Site, form: str) -> None:
     site.enter()
 
-    answer = site.post("/replay", form)
-
-    assert status(answer) == 404
+    assert status(site.post("/replay", form)) == 404
 
 
 def test_a_process_that_an_agent_started_replays_nothing(site: Site) -> None:

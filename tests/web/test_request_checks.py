@@ -6,15 +6,14 @@ import base64
 import hashlib
 import re
 import socket
-from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
+from every import every
 from msgspec.structs import replace
-from web.browsing import keep
+from web.browsing import keep, switched
 from web.careless import careless_server
 from web.site import FORM, ROW, Site, status, token
-from web.variants import LEGAL, PageCaller, variants
+from web.variants import LEGAL, request, variants
 
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.approvals.review import hook_id
@@ -23,46 +22,40 @@ MARKER = "only-for-its-owner"
 
 
 @pytest.fixture
-def caller(site: Site) -> Iterator[PageCaller]:
+def entered(site: Site) -> Site:
     keep(site, replace(ROW, reason=MARKER))
     site.enter()
-    with closing(PageCaller(site.port, site.cookie)) as caller:
-        yield caller
+    return site
 
 
-def switched(site: Site) -> int:
-    with site.house.stores.database.connect() as connection:
-        return int(connection.execute("SELECT count(*) FROM switch_log").fetchone()[0])
+def test_of_all_ways_to_write_one_counts(entered: Site) -> None:
+    answers = {one: entered.raw(request(one, entered.port, entered.cookie)) for one in variants()}
+
+    assert len(answers) > 150
+    assert {variant for variant, answer in answers.items() if status(answer) < 400} == {LEGAL}
+    assert switched(entered) == 1
+    assert not any(b"evil" in answer for answer in answers.values())
 
 
-def test_of_2304_ways_to_write_one_counts(site: Site, caller: PageCaller) -> None:
-    answers = {variant: caller.request(variant) for variant in variants()}
+def test_of_the_same_ways_to_read_those_of_the_own_browser_count(entered: Site) -> None:
+    answers = {one: entered.raw(request(one, entered.port, entered.cookie, "GET /")) for one in variants()}
 
-    assert len(answers) == 2304
-    assert {variant for variant, (code, _) in answers.items() if code < 400} == {LEGAL}
-    assert switched(site) == 1
-    assert not any(b"evil" in body for _, body in answers.values())
-
-
-def test_of_the_same_ways_to_read_those_of_the_own_browser_count(caller: PageCaller) -> None:
-    answers = {variant: caller.request(variant, "GET", "/") for variant in variants()}
-
-    told = {variant for variant, (_, body) in answers.items() if MARKER.encode() in body}
+    told = {variant for variant, answer in answers.items() if MARKER.encode() in answer}
 
     assert told == {
-        ("own", origin, site, kind, "right")
-        for _, _, _, kind, _ in answers
-        for origin in ("own", "none")
-        for site in ("same-origin", "")
+        one
+        for one in answers
+        if (one[0], one[4]) == ("own", "right") and one[1] in ("own", "none") and one[2] in ("same-origin", "")
     }
 
 
-def test_a_careless_page_fails_the_same_table() -> None:
-    with careless_server() as careless, closing(PageCaller(careless.port, careless.cookie)) as caller:
-        passed = [variant for variant in variants() if caller.request(variant)[0] < 400]
+def test_a_careless_page_fails_the_same_table(site: Site) -> None:
+    with careless_server() as careless:
+        site.port = careless.port
+        passed = [one for one in variants() if status(site.raw(request(one, careless.port, careless.cookie))) < 400]
 
-        assert len(passed) == 2304
-        assert len(careless.writes) == 2304
+    assert passed == variants()
+    assert len(careless.writes) == len(passed)
 
 
 READ = b"Host: {own}\r\nCookie: {cookie}\r\n"
@@ -91,17 +84,16 @@ RAW = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("request_bytes", RAW.values(), ids=RAW)
-def test_odd_requests_get_an_error_that_says_nothing_back(site: Site, request_bytes: bytes) -> None:
-    site.enter()
-    own = f"127.0.0.1:{site.port}".encode()
+@every("name", RAW)
+def test_odd_requests_get_an_error_that_says_nothing_back(entered: Site, name: str) -> None:
+    own = f"127.0.0.1:{entered.port}".encode()
 
-    answer = first(site.port, request_bytes.replace(b"{own}", own).replace(b"{cookie}", site.cookie.encode()))
+    answer = first(entered.port, RAW[name].replace(b"{own}", own).replace(b"{cookie}", entered.cookie.encode()))
 
     assert 400 <= status(answer) < 500
     assert b"evil" not in answer
     assert b"eeee" not in answer
-    assert switched(site) == 0
+    assert switched(entered) == 0
 
 
 def first(port: int, request: bytes) -> bytes:
@@ -142,11 +134,7 @@ def test_only_our_one_script_and_sheet_count_by_their_hashes(site: Site, path: s
 
 
 def test_the_cookie_is_for_this_page_alone(site: Site) -> None:
-    link = site.open()
-    site.port = int(link.split(":")[2].split("/")[0])
-    body = f'{{"token": "{link.partition("#")[2]}"}}'.encode()
-
-    head = site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body).decode()
+    head = site.enter_with(site.arrive()).decode()
 
     assert "HttpOnly" in head
     assert "SameSite=Strict" in head
@@ -157,7 +145,7 @@ def test_an_untrusted_process_with_the_cookie_can_read_and_not_act(site: Site) -
     house = site.house
     house.hook("guard", on="tool_before", script="exit 0", approved=False)
     site.enter()
-    question = site.get(f"/confirm/approve?of={target(site, 'guard')}")
+    question = site.get(f"/confirm/approve?of={hook_id(house.state('guard').key)}")
 
     site.finding = ClickRejection(ClickObjection.AGENT, "python3 (7) belongs to an agent or a hook")
     refused = site.post("/confirm", f"token={token(question)}")
@@ -168,18 +156,11 @@ def test_an_untrusted_process_with_the_cookie_can_read_and_not_act(site: Site) -
 
 def test_a_process_that_cannot_be_trusted_cannot_sign_in(site: Site) -> None:
     site.finding = ClickRejection(ClickObjection.AGENT, "python3 (7) belongs to an agent or a hook")
-    link = site.open()
-    site.port = int(link.split(":")[2].split("/")[0])
-    body = f'{{"token": "{link.partition("#")[2]}"}}'.encode()
 
-    answer = site.ask("POST", "/enter", {**site.own, "Content-Type": "application/json"}, body)
+    answer = site.enter_with(site.arrive())
 
     assert status(answer) == 403
     assert b"Set-Cookie" not in answer
-
-
-def target(site: Site, hook: str) -> str:
-    return hook_id(site.house.state(hook).key)
 
 
 def test_a_form_of_another_kind_of_content_is_refused(site: Site) -> None:

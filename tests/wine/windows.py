@@ -20,19 +20,10 @@ from desk.wait import Overdue, wait
 from PIL import Image
 from wine import prepare
 
-MENU = (
-    "status",
-    "enabled",
-    "pause",
-    "sessions",
-    "page",
-    "recent",
-    "needs you",
-    "approvals",
-    "alerts",
-    "settings",
+MENU = (  # its rows, from top to bottom
+    "status", "enabled", "pause", "sessions", "page", "recent", "needs you", "approvals", "alerts", "settings",
     "quit",
-)  # its rows, from top to bottom
+)  # fmt: skip
 SIZE = (1024, 740)
 START = 150.0  # seconds that a program of Windows has on a busy machine
 EXPLORER = "explorer.exe"  # the class of the desktop's window, and of the tray's

@@ -1,0 +1,29 @@
+"""What a command prints, without a process for it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from house import House
+
+from tray.cli import run_command
+
+
+class Commands:
+    """Runs commands over the files of a house, and keeps the last exit code."""
+
+    def __init__(self, house: House, capsys: pytest.CaptureFixture[str]) -> None:
+        self._house, self._capsys = house, capsys
+        self.code = 0
+
+    def __call__(self, *words: str) -> str:
+        """What it prints."""
+        self._capsys.readouterr()
+        self.code = run_command(["--home", str(self._house.paths.home), *words])
+        return self._capsys.readouterr().out
+
+    def rows(self, *words: str) -> list[dict[str, Any]]:
+        """What it prints for programs."""
+        return [json.loads(line) for line in self(*words, "--json").splitlines()]
