@@ -14,18 +14,13 @@ from tray.model.event import Event
 EVENTS: Mapping[str, Event] = {
     "bash": recorded("claude-code", "PreToolUse-Bash"),  # input: command, description
     "stop": recorded("claude-code", "Stop"),
-    "sub": recorded("claude-code", "SubagentStop"),
     "start": recorded("claude-code", "SessionStart-clear"),
     "copilot": recorded("copilot-cli", "PreToolUse-Bash"),  # input: command, description
-    "note": recorded("claude-code", "Notification-permission_prompt"),
     "turn": recorded("shelley", "end-of-turn"),
     "system": parse(request_for("shelley", "system-prompt", b"Be brief.")),
     "child": recorded("starchild", "pre_tool_call"),  # input: command
     "child_stop": recorded("starchild", "on_stop"),
-    "claim": recorded("starchild", "on_completion_claim"),
-    "child_start": recorded("starchild", "on_session_start"),
     "write": recorded("x-code", "PreToolUse"),  # input: path, content
-    "round": recorded("x-code", "TurnComplete"),
 }
 
 

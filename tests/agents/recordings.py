@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def built(**fields: Any) -> Event:
     return replace(event, spec=spec(event.agent, event.name), sender=AGENTS.find(event.agent))
 
 
+@cache
 def recorded(agent: str, name: str) -> Event:
     return parse(request_for(agent, address(agent, name), wire(agent, name)))
 
@@ -48,5 +50,6 @@ def address(agent: str, name: str) -> str:
     return name.removesuffix("-seed000").removesuffix("-subagent")
 
 
+@cache
 def sampled(agent: str, name: str) -> Event:
     return parse(request_for(agent, name, AGENTS[agent].protocol.sample(name)))

@@ -48,17 +48,25 @@ house.close()
 """
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """Our package, with the page's file and row, and a home with settings of the new agent's."""
-    shutil.copytree(Path(tray.__file__).parent, tmp_path / "tray")
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Our package, with the page's file and row."""
+    folder = tmp_path_factory.mktemp("package")
+    shutil.copytree(Path(tray.__file__).parent, folder / "tray")  # with what is compiled of it
     (file,) = re.findall(r"^## [^\n]*\n[^#]*?`(tray/agents/pine\.py)`.*?```python\n(.*?)```", PAGE, re.DOTALL | re.M)
     (row,) = re.findall(r"```python\n(    \"pine\".*?)```", PAGE, re.DOTALL)
-    (tmp_path / file[0]).write_text(file[1])
-    table = tmp_path / "tray" / "agents" / "registry.py"
+    (folder / file[0]).write_text(file[1])
+    table = folder / "tray" / "agents" / "registry.py"
     before, after = '    "shelley": "tray.agents.shelley",\n', f'{row}    "shelley": "tray.agents.shelley",\n'
     assert before in table.read_text()
     table.write_text(table.read_text().replace(before, after))
+    return folder / "tray"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, package: Path) -> Path:
+    """A folder with the package, and with a home that has settings of the new agent's."""
+    (tmp_path / "tray").symlink_to(package)
     (tmp_path / "user" / ".pine").mkdir(parents=True)
     return tmp_path
 

@@ -16,6 +16,7 @@ from tray.model.decision import Decision, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event
 
 ROWS = list(rows())
+PAIRS = list(pairs())
 
 
 def fitting_value(event: Event, target: Target) -> Any:
@@ -108,12 +109,11 @@ def test_the_name_that_a_hook_hears_is_in_what_it_reads(row: FidelityRow) -> Non
 
 
 def test_all_pairs_are_there_and_say_of_each_word_what_the_agents_row_says() -> None:
-    found = list(pairs())
     by_event = {(row.agent, row.event): row for row in ROWS}
 
-    assert len(found) == len(AGENTS) * len(ROWS)
-    assert len({(pair.agent, pair.dialect) for pair in found}) == len(AGENTS) ** 2
-    for pair in found:
+    assert len(PAIRS) == len(AGENTS) * len(ROWS)
+    assert len({(pair.agent, pair.dialect) for pair in PAIRS}) == len(AGENTS) ** 2
+    for pair in PAIRS:
         row = by_event[pair.agent, pair.event]
         words = (*pair.carried, *pair.stricter, *pair.dropped)
         assert sorted(words) == sorted(expressible(pair.dialect, pair.hook_event_name))
@@ -155,6 +155,6 @@ def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: s
         "note": bool(read["note"].notes),
         "stop": read["stop"].stop is not None,
     }
-    (heard,) = {pair.hook_event_name for pair in pairs() if (pair.event, pair.dialect) == (event.name, dialect)}
+    (heard,) = {pair.hook_event_name for pair in PAIRS if (pair.event, pair.dialect) == (event.name, dialect)}
     assert heard not in AGENTS[dialect].events
     assert {word for word, found in understood.items() if found} == set(expressible(dialect, heard))

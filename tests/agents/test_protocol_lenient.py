@@ -56,12 +56,6 @@ def test_claudes_own_form_of_a_refusal_is_heard_too(way: str) -> None:
     assert AGENTS["claude-code"].protocol.read(EVENTS["bash"], ran(0, output)) == deny("no")
 
 
-def test_a_deep_value_beside_a_refusal_inside_of_the_answer_does_not_matter() -> None:
-    output = inner(f'"permissionDecision":"deny","n":{DEEP}')
-
-    assert AGENTS["claude-code"].protocol.read(EVENTS["bash"], ran(0, output)) == deny()
-
-
 @pytest.mark.parametrize("dialect", HEARD)
 def test_an_object_that_is_too_deep_for_us_is_a_failure_and_no_silence(dialect: str) -> None:
     event = EVENTS[HEARD[dialect][0]]

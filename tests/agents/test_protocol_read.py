@@ -34,7 +34,6 @@ X_CODE: list[Case] = [
     for event, result, hook_output in (
         ("write", ran(0, '{"decision":"deny","reason":"no"}\n'), deny("no")),
         ("write", ran(0, '{"decision":"deny","reason":7}'), deny()),
-        ("write", ran(0, '{"decision":"allow"}'), NOTHING),
         ("write", ran(0, '{"decision":"allow","context":"ignored"}'), NOTHING),
         (
             "write",
@@ -68,8 +67,6 @@ X_CODE: list[Case] = [
         ),
         ("write", ran(1, '{"decision":"deny"}'), failed("exit 1")),
         ("write", ran(2, err="no"), failed("exit 2")),
-        ("round", ran(0, '{"decision":"deny"}'), NOTHING),
-        ("round", ran(0, "noted"), NOTHING),
         ("stop", ran(0, '{"decision":"deny","reason":"no"}'), NOTHING),
         (
             "bash",
@@ -98,7 +95,17 @@ SHELLEY: list[Case] = [
     )
 ]
 
-CASES = [*EVERYWHERE, *SHELLEY, *X_CODE]
+OTHERS: list[Case] = [
+    (
+        "droid",
+        "bash",
+        ran(0, inner('"updatedInput":{"command":"ls"}')),
+        HookOutput(rewrite=new_input(command="ls", description="fail")),  # it merges a new input
+    ),
+    ("grok", "bash", ran(0, inner('"permissionDecision":"block","permissionDecisionReason":"no"')), deny("no")),
+]
+
+CASES = [*EVERYWHERE, *OTHERS, *SHELLEY, *X_CODE]
 
 
 @every(("dialect", "event", "result", "hook_output"), CASES)

@@ -80,6 +80,7 @@ def test_a_sample_of_the_lines_own_agent_is_its_own(agent: str, name: str) -> No
     assert recognise(agent, name, sample, {}) is None
     assert recognise(agent, name, sample, {"CURSOR_VERSION": "3"}) is None
     assert recognise(agent, name, sample | {"since_next_year": 1}, {}) is None
+    assert {one.id for one in known_agents() if one.marks.is_sender(sample)} <= {agent}
 
 
 @every(("agent", "name"), RECORDED)
@@ -124,6 +125,7 @@ unheard = st.text(min_size=1).filter(lambda key: key not in ENVELOPES and key no
 alike = st.sampled_from(["timestamp", "turn_id", "model", "prompt_id", "extra", "sessionId", "stop_reason", "type"])
 
 
+@settings(max_examples=50)
 @given(
     more=st.dictionaries(unheard | alike, values, max_size=4),
     event=st.sampled_from(list(AGENTS["claude-code"].events)),
@@ -145,6 +147,7 @@ def test_the_session_in_its_environment_proves_claude_code_whatever_else_it_send
     assert recognise("claude-code", address("qwen-code", name), payload, environment) is None
 
 
+@settings(max_examples=50)
 @given(agent=st.sampled_from(LINES), payload=st.dictionaries(st.text() | alike | st.sampled_from(ENVELOPES), values))
 def test_no_payload_makes_it_fail(agent: str, payload: dict[str, Any]) -> None:
     recognise(agent, "PreToolUse", payload, INHERITED)
@@ -245,13 +248,6 @@ def test_exactly_one_agent_claims_a_recorded_payload(agent: str, name: str) -> N
         assert [one.id for one in KNOWN if one.marks.is_alike(payload)] == [agent]
     if agent in BY_LINE:
         assert KNOWN_BY_ID[agent].marks.is_alike(payload)
-
-
-@every(("agent", "name"), SAMPLED)
-def test_at_most_the_own_agent_claims_a_sample(agent: str, name: str) -> None:
-    sample = json.loads(AGENTS[agent].protocol.sample(name))
-
-    assert {one.id for one in KNOWN if one.marks.is_sender(sample)} <= {agent}
 
 
 @given(st.sampled_from(RECORDED), st.sampled_from(LINES), st.permutations(LINES))

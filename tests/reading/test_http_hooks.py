@@ -46,22 +46,6 @@ def test_a_question_to_a_model_is_a_hook(kind: str) -> None:
     assert hook.name == f"turn_end {kind}"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{event: tool_before, type: http, url: "https://x.example", headers: {A: b}, allow_local: ["10.0.0.1:80"]}',
-        "{event: turn_end, type: agent, prompt: ok}",
-    ],
-)
-def test_what_was_approved_comes_back_whole(text: str) -> None:
-    hook = ours(text)
-
-    again = restore(hook.definition)
-
-    assert again.action == hook.action
-    assert again.definition == hook.definition
-
-
 @every(
     ("text", "said"),
     [

@@ -30,7 +30,7 @@ EVENTS = set(AGENTS["claude-code"].events) - {"WorktreeCreate"}
 FOREIGN = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "peon.sh Stop", "timeout": 5}]}'
 PLAIN = '{\n  "model": "opus",\n  "permissions": {\n    "allow": ["Bash(ls:*)"]\n  }\n}\n'
 WITH_HOOKS = '{\n  "hooks": {\n    "Stop": [\n      %s\n    ]\n  },\n  "model": "opus"\n}\n'
-BIG = json.dumps({"permissions": {"allow": [f"Bash(tool-{n}:*) // {{[" for n in range(40_000)]}}, indent=1)
+BIG = json.dumps({"permissions": {"allow": [f"Bash(tool-{n}:*) // {{[" for n in range(20_000)]}}, indent=1)
 
 GOOD = {
     "nothing but braces": "{}",
@@ -69,10 +69,10 @@ GOOD = {
     "uneven indentation": '{\n "a": 1,\n      "b": {\n  "c": 2 },\n"d":\n3\n}\n',
     "CR": PLAIN.replace("\n", "\r"),
     "CR and hooks": (WITH_HOOKS % FOREIGN).replace("\n", "\r"),
-    "a very long line": '{"permissions": {"allow": ["' + "x" * 1_000_000 + '"]},\n "hooks": {}}',
+    "a very long line": '{"permissions": {"allow": ["' + "x" * 200_000 + '"]},\n "hooks": {}}',
     "hooks elsewhere, twice": '{\n  "a": {"hooks": {"Stop": 1}, "hooks": [{"hooks": 2, "hooks": 3}]}\n}\n',
     "duplicate keys elsewhere": '{\n  "env": {"A": "1", "A": "2"}\n}\n',
-    "a megabyte": BIG,
+    "half a megabyte": BIG,
     "deep": '{"a": ' + "[" * 500 + "]" * 500 + "}",
 }
 BAD: dict[str, tuple[str | bytes, str]] = {
@@ -159,16 +159,14 @@ def test_a_command_of_the_users_own_stays_as_it_is(person: Person, edited: bool)
     assert command.read_text() == text
 
 
-def test_a_projects_settings_come_without_a_command(tmp_path: Path) -> None:
-    person = Person(tmp_path, scope="project")
-
-    person.connect()
-
-    assert not (person.home / ".claude" / "commands").exists()
-    assert not (person.project / ".claude" / "commands").exists()
-
-
-@pytest.mark.parametrize("name", [name for name in GOOD if GOOD[name].strip("\ufeff \n") and name != "a megabyte"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("nothing but braces", "two spaces", "tabs", "BOM and CRLF", "minified with hooks", "odd escapes"),
+        *("a comment in empty hooks", "a comment behind hooks", "hooks, empty", "an event, empty", "CR and hooks"),
+        *("foreign hooks on every event", "keys in an odd order", "hooks elsewhere, twice"),
+    ],
+)
 def test_after_an_edit_just_ours_is_taken_out(person: Person, file: Path, name: str) -> None:
     file.write_bytes(GOOD[name].encode())
     old: Any = JsonText(file.read_bytes(), "old").value
@@ -458,6 +456,7 @@ def test_the_scope_chooses_the_file(tmp_path: Path, scope: str, name: str) -> No
     person.connect()
 
     assert [*tree(person.project)] == [".claude", f".claude/{name}"]
+    assert tree(person.home) == {}  # a command for all projects comes with the user's settings only
 
 
 def test_the_environment_names_the_folder(tmp_path: Path) -> None:

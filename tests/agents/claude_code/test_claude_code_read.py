@@ -40,24 +40,11 @@ BLOCKS = (
     *("Stop", "SubagentStop", "TaskCreated", "UserPromptExpansion", "UserPromptSubmit"),
 )
 EXITS = (*BLOCKS, "Elicitation", "ElicitationResult", "PreModelSwitch", "TaskCompleted", "TeammateIdle")
-STOPS: tuple[str, ...] = (
-    "PostToolBatch",
-    "PostToolUse",
-    "PreToolUse",
-    "Stop",
-    "TaskCompleted",
-    "TeammateIdle",
-    "UserPromptSubmit",
+STOPS = (*("PostToolBatch", "PostToolUse", "PreToolUse", "Stop", "TaskCompleted", "TeammateIdle"), "UserPromptSubmit")
+TELLS = (
+    *("PostModelSwitch", "PostToolBatch", "PostToolUse", "PostToolUseFailure", "PreToolUse", "SessionStart"),
+    *("Setup", "SubagentStart", "UserPromptExpansion", "UserPromptSubmit"),
 )
-TELLS: tuple[str, ...] = (
-    "PostModelSwitch",
-    "PostToolBatch",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PreToolUse",
-    "SessionStart",
-)
-TELLS += ("Setup", "SubagentStart", "UserPromptExpansion", "UserPromptSubmit")
 HEARS_TEXT = ("SessionStart", "UserPromptExpansion", "UserPromptSubmit")
 DEAF = tuple(name for name in AGENTS["claude-code"].events if name not in (*HEARS_TEXT, "WorktreeCreate"))
 FORMS = ("Elicitation", "ElicitationResult")

@@ -46,15 +46,10 @@ SILENT = (
     *("DirectoryAdded", "InstructionsLoaded", "Notification", "PostCompact", "SessionEnd", "StopFailure"),
     *("WorktreeRemove",),
 )
-TELLS: tuple[str, ...] = (
-    "PostModelSwitch",
-    "PostToolBatch",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PreToolUse",
-    "SessionStart",
+TELLS = (
+    *("PostModelSwitch", "PostToolBatch", "PostToolUse", "PostToolUseFailure", "PreToolUse", "SessionStart"),
+    *("Setup", "SubagentStart", "UserPromptExpansion", "UserPromptSubmit"),
 )
-TELLS += ("Setup", "SubagentStart", "UserPromptExpansion", "UserPromptSubmit")
 STOPS: tuple[str, ...] = ("PostToolBatch", "PostToolUse", "PostToolUseFailure", "PreToolUse", "Stop", "SubagentStop")
 STOPS += ("TaskCompleted", "TeammateIdle", "UserPromptExpansion", "UserPromptSubmit")
 NOTED = sorted({*BLOCKS, *TELLS, *STOPS, "CwdChanged", "Elicitation", "ElicitationResult", "FileChanged"})
@@ -76,11 +71,7 @@ CASES: list[tuple[str, Decision, str]] = [
     *[(name, NO, "") for name in ("SessionStart", "Setup", "SubagentStart", "CwdChanged", "MessageDisplay")],
     *[(name, NO, "") for name in ("FileChanged", "PermissionDenied", "PostModelSwitch")],
     # Tools.
-    (
-        "PreToolUse",
-        NO,
-        inner("PreToolUse", '"permissionDecision":"deny","permissionDecisionReason":"no"'),
-    ),
+    ("PreToolUse", NO, inner("PreToolUse", '"permissionDecision":"deny","permissionDecisionReason":"no"')),
     ("PreToolUse", Decision(verdict=ALLOW), inner("PreToolUse", '"permissionDecision":"allow"')),
     ("PreToolUse", new(Target.INPUT, {"command": "ls"}), inner("PreToolUse", '"updatedInput":{"command":"ls"}')),
     (
@@ -106,11 +97,7 @@ CASES: list[tuple[str, Decision, str]] = [
         BLOCK[:-2] + "," + inner("PostToolUseFailure", '"additionalContext":"c"')[1:],
     ),
     # Permissions.
-    (
-        "PermissionRequest",
-        NO,
-        inner("PermissionRequest", '"decision":{"behavior":"deny","message":"no"}'),
-    ),
+    ("PermissionRequest", NO, inner("PermissionRequest", '"decision":{"behavior":"deny","message":"no"}')),
     (
         "PermissionRequest",
         HALT,
@@ -173,10 +160,7 @@ CASES: list[tuple[str, Decision, str]] = [
     (
         "SessionStart",
         extra(initialUserMessage="m", sessionTitle="t", watchPaths=["/a"], reloadSkills=True),
-        inner(
-            "SessionStart",
-            '"initialUserMessage":"m","sessionTitle":"t","watchPaths":["/a"],"reloadSkills":true',
-        ),
+        inner("SessionStart", '"initialUserMessage":"m","sessionTitle":"t","watchPaths":["/a"],"reloadSkills":true'),
     ),
     ("SessionStart", extra(updatedPermissions=RULES), ""),
     ("CwdChanged", extra(watchPaths=["/a"]), inner("CwdChanged", '"watchPaths":["/a"]')),
@@ -187,11 +171,7 @@ CASES: list[tuple[str, Decision, str]] = [
     ("TaskCompleted", Decision(verdict=DENY, reason="no", stop="enough"), STOPPED),
     ("TeammateIdle", Decision(verdict=DENY, reason="no", stop="enough"), STOPPED),
     # Models.
-    (
-        "PreModelSwitch",
-        NO,
-        inner("PreModelSwitch", '"permissionDecision":"deny","permissionDecisionReason":"no"'),
-    ),
+    ("PreModelSwitch", NO, inner("PreModelSwitch", '"permissionDecision":"deny","permissionDecisionReason":"no"')),
     ("PreModelSwitch", Decision(verdict=ASK), inner("PreModelSwitch", '"permissionDecision":"ask"')),
     ("PreModelSwitch", Decision(verdict=ALLOW), inner("PreModelSwitch", '"permissionDecision":"allow"')),
     (

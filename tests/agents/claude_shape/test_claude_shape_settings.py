@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,7 @@ from tray.agents.agent import Agent
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.connection import Site
 from tray.connect import apply_connect, apply_disconnect
-from tray.errors import HooktrayError
-from tray.model.hook import Command, Hook
+from tray.model.hook import Hook
 from tray.reading.entries import SourceHooks
 
 PLAIN = SettingsFile(folder=".larch")
@@ -62,44 +60,6 @@ def one(agent: Agent, site: Site, file: SettingsFile, on: str = "BeforeTool", **
     return hook
 
 
-def test_the_file_is_in_the_folder_that_a_variable_names(site: Site, tmp_path: Path) -> None:
-    moved = replace(site, environment={"LARCH_HOME": str(tmp_path / "moved")})
-    (tmp_path / "moved").mkdir()
-
-    with known(replace(PLAIN, variable="LARCH_HOME")) as agent:
-        assert agent.connector
-        assert [agent.connector().is_installed(where) for where in (site, moved)] == [False, True]
-        connect(moved, agent)
-        (entry, *_) = agent.connector().relay_entries(moved)
-
-    assert Path(entry.path) == tmp_path / "moved" / "settings.json"
-    assert not (site.home / ".larch").exists()
-
-
-@pytest.mark.parametrize(
-    ("limit", "written", "timeouts"),
-    [
-        (0, 1500, {5: 0.005, 5000: 5}),
-        (1000, 1.5, {5: 5, 5000: 5}),
-        (PLAIN.milliseconds_from, 1.5, {5: 5, 5000: 5000}),
-    ],
-)
-def test_a_time_out_is_written_and_read_in_the_agents_unit(
-    site: Site, limit: float, written: float, timeouts: Mapping[int, float]
-) -> None:
-    file = replace(PLAIN, milliseconds_from=limit, timeout=7, timeouts={"Done": 3})
-
-    with known(file) as agent:
-        connect(site, agent)
-        handler = json.loads((site.home / file.path).read_text())["hooks"]["BeforeTool"][0]["hooks"][0]
-        found = {number: one(agent, site, file, timeout=number).timeout for number in timeouts}
-        unnamed = [one(agent, site, file, on=on).timeout for on in ("BeforeTool", "Done")]
-        warned = read(agent, settings(site, file, {"hooks": {"Done": [{"hooks": [HANDLER | {"timeout": 5000}]}]}}))
-
-    assert (handler["timeout"], found, unnamed) == (written, timeouts, [7, 3])
-    assert [": 5000 is read as milliseconds: 5 s" in each for each in warned.warnings] == [True] * (limit == 1000)
-
-
 def test_events_at_the_top_of_the_file_are_connected_and_every_byte_comes_back(site: Site) -> None:
     text = '{\n  "version": 1, "note": {"by": "you"},\n  "Done": [{"hooks": [{"type":"command","command":"a"}]}]\n}\n'
     path = settings(site, TOP, text)
@@ -124,58 +84,6 @@ def test_disconnecting_removes_a_new_file_with_events_at_the_top(site: Site) -> 
         disconnect(site, agent)
 
     assert not (site.home / TOP.path).exists()
-
-
-def test_events_that_are_left_out_are_not_connected(site: Site) -> None:
-    with known(replace(PLAIN, unconnected_events={"BeforeModel": "comes too often"})) as agent:
-        connect(site, agent)
-
-    assert agent.unconnected_events == {"BeforeModel"}
-    assert "BeforeModel" not in json.loads((site.home / PLAIN.path).read_text())["hooks"]
-
-
-@pytest.mark.parametrize(("value", "off"), [(True, True), (False, False), ("true", False)])
-def test_the_switch_of_the_agent_turns_connection_and_hooks_off(site: Site, value: Any, off: bool) -> None:
-    path = settings(site, TOP, {"hooksOff": value, "Done": [{"hooks": [HANDLER]}]})
-
-    with known(TOP) as agent:
-        assert agent.connector
-        trust = agent.connector().trust(site)
-        (hook,) = read(agent, path).hooks
-
-    assert trust == (f"off: Larch runs no hook: take `hooksOff` out of {path}" if off else "")
-    assert hook.inactive == (f"`hooksOff: true` in {path}" if off else "")
-
-
-@pytest.mark.parametrize("takes", [True, False])
-def test_a_comment_is_a_problem_where_the_agent_cannot_read_it(site: Site, takes: bool) -> None:
-    path = settings(site, PLAIN, '{\n  // mine\n  "hooks": {}\n}\n')
-    problem = f"Larch reads no settings with comments: remove the one in {path}:2"
-
-    with known(replace(PLAIN, takes_comments=takes)) as agent:
-        assert agent.connector
-        notes, trust = connect(site, agent), agent.connector().trust(site)
-
-    assert notes == ((PLAIN.restart_hint,) if takes else (problem,))
-    assert trust == ("" if takes else f"off: {problem}")
-
-
-def test_the_types_and_words_of_a_handler_are_those_of_the_agent(site: Site) -> None:
-    with known(PLAIN) as agent:
-        plain = one(agent, site, PLAIN, args=["a b"])
-        path = settings(site, PLAIN, {"hooks": {"Done": [{"hooks": [HANDLER | {"type": "http"}, HANDLER]}]}})
-        unknown = read(agent, path)
-    file = replace(PLAIN, takes_args=True, handler_types=("command", "http"))
-    with known(file) as agent:
-        split = one(agent, site, file, args=["a b"])
-        typed = one(agent, site, file, type="http")
-
-    assert isinstance(plain.action, Command)
-    assert isinstance(split.action, Command)
-    assert (plain.action.line, plain.action.shell, plain.action.format) == ("./guard.sh", True, "larch")
-    assert (split.action.line, split.action.shell) == ("./guard.sh 'a b'", False)
-    assert (len(unknown.hooks), "unknown type `http`" in unknown.warnings[0]) == (1, True)
-    assert typed.inactive == "hooks of the type `http` are not in this version"
 
 
 def test_hooks_of_a_project_are_for_that_project_only(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,15 +125,6 @@ def test_hooks_move_below_hooktray_and_back(site: Site) -> None:
         "a `timeout` is longer than the 1.5 s that our line has on BeforeTool.",
     }
     assert path.read_text() == text
-
-
-def test_nothing_moves_out_of_a_file_that_the_agent_does_not_run(site: Site) -> None:
-    settings(site, TOP, {"hooksOff": True, "Done": [{"hooks": [HANDLER]}]})
-
-    with known(TOP) as agent:
-        assert agent.importer
-        with pytest.raises(HooktrayError, match="Larch runs none of its hooks as it stands"):
-            agent.importer().import_hooks(site, NoProblem())
 
 
 def test_the_settings_file_is_protected_wherever_it_is() -> None:

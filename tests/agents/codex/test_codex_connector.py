@@ -62,25 +62,20 @@ def test_until_its_user_trusts_them_our_entries_do_not_run(person: Person) -> No
     assert CONNECTOR.trust(person.site).startswith("off: Hooktray's entries are not trusted yet: start Codex, type")
 
 
-def test_once_they_are_trusted_they_run(person: Person) -> None:
+@pytest.mark.parametrize(
+    ("written", "trust"),
+    [
+        ({}, "trusted"),
+        ({"leave_out": "Stop"}, "off: 1 of Hooktray's entries are not trusted yet"),
+        ({"more": "enabled = false"}, "off: "),
+    ],
+    ids=["all", "all but one", "switched off"],
+)
+def test_its_trust_in_each_entry_counts(person: Person, written: dict[str, str], trust: str) -> None:
     person.connect()
-    trust_all(person)
+    trust_all(person, **written)
 
-    assert CONNECTOR.trust(person.site) == "trusted"
-
-
-def test_one_that_is_not_trusted_is_counted(person: Person) -> None:
-    person.connect()
-    trust_all(person, leave_out="Stop")
-
-    assert CONNECTOR.trust(person.site).startswith("off: 1 of Hooktray's entries are not trusted yet")
-
-
-def test_one_that_its_user_switched_off_does_not_run(person: Person) -> None:
-    person.connect()
-    trust_all(person, more="enabled = false")
-
-    assert CONNECTOR.trust(person.site).startswith("off: ")
+    assert CONNECTOR.trust(person.site).startswith(trust)
 
 
 def test_a_switch_for_all_hooks_is_named(person: Person) -> None:

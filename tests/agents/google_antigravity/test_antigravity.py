@@ -13,11 +13,11 @@ from agents.recordings import recorded, request_for, sampled
 from connect.sites import OPERATIONS, Person, tree
 
 from tray.agents.google_antigravity.protocol import EVENTS, OWN, UNCONNECTED_EVENTS
-from tray.agents.protocol import neutral, parse, render
+from tray.agents.protocol import neutral, parse
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
 from tray.errors import HooktrayError
-from tray.model.decision import Answer, Decision, Verdict
+from tray.model.decision import Answer
 from tray.model.event import EventKind, Tool
 from tray.model.hook import Failure
 from tray.reading.entries import SourceHooks
@@ -36,22 +36,6 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX sh
 def test_the_neutral_answers_are_its_own_and_an_unknown_event_gets_silence() -> None:
     assert {name: neutral(AGENTS["antigravity"], name, b"").stdout for name in EVENTS} == NEUTRAL
     assert neutral(AGENTS["antigravity"], "NextYear", b"") == Answer()
-
-
-def test_what_is_said_before_a_tool() -> None:
-    event = sampled("antigravity", "PreToolUse")
-    said = {
-        verdict: render(event, Decision(verdict=verdict, reason="no")).stdout
-        for verdict in Verdict
-        if verdict >= Verdict.ABSTAIN
-    }
-
-    assert said == {
-        Verdict.ABSTAIN: b'{"decision":"ask"}',
-        Verdict.ALLOW: b'{"decision":"ask"}',  # its allow would skip its own question
-        Verdict.ASK: b'{"decision":"force_ask"}',
-        Verdict.DENY: b'{"decision":"deny","reason":"no"}',
-    }
 
 
 def test_a_call_has_its_folder_and_its_step() -> None:

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from connect.sites import RELAY, Person, tree
-from every import every
+from connect.sites import Person, tree
 from hosts.starchild import approved
 from servers import Asked, Said, WebServer
 
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
-from tray.edit.yaml_edit import append, remove
+from tray.edit.yaml_edit import append
 from tray.errors import HooktrayError
 from tray.strict.yaml_reader import load_yaml
 
@@ -126,17 +125,6 @@ def test_a_sheet_that_cannot_be_edited_is_refused(starchild: Person, name: str) 
     assert tree(starchild.home) == before
 
 
-def test_another_relay_takes_the_place_of_the_old_one(starchild: Person) -> None:
-    starchild.connect(("/old/hooktray-hook",))
-    starchild.connect(RELAY)
-
-    entries = starchild.relay_entries()
-
-    assert len(entries) == 12
-    assert {entry.state_folder for entry in entries} == {"/home/you/h/state"}
-    assert all(RELAY[0] in entry.argv[2] for entry in entries)
-
-
 def test_one_pasted_line_has_starchild_approve_every_entry(starchild: Person) -> None:
     plan = connectors()["starchild"].connect(starchild.site)
     starchild.connect()
@@ -177,19 +165,6 @@ def test_the_workspace_is_named_or_the_folder_we_are_in(tmp_path: Path, named: s
     person.connect()
 
     assert (person.project / named / "config" / "shell_hooks.yaml").exists()
-
-
-@every("name", [name for name in SHEETS if SHEETS[name]])
-def test_a_list_in_yaml_takes_an_item_and_gives_it_back(name: str) -> None:
-    text = str(SHEETS[name]).encode()
-    item = {"event": "on_stop", "command": "ours: # '\"\\ é"}
-
-    taken = append(text, "f", "hooks", [item])
-    back = remove(taken, "f", "hooks", [item])
-
-    assert settings(taken)["hooks"][-1] == item
-    assert (settings(back).get("hooks") or []) == (settings(text).get("hooks") or [])
-    assert b"ours" not in back
 
 
 def test_an_item_of_a_list_in_yaml_need_not_have_keys() -> None:

@@ -156,14 +156,6 @@ def test_a_payload_that_names_no_event_counts_as_a_tool_call(body: bytes) -> Non
     assert (event.name, event.kind) == ("pre_tool_call", EventKind.TOOL_BEFORE)
 
 
-def test_a_payload_says_its_event_where_the_command_names_none() -> None:
-    event = parse(
-        RelayRequest(agent="starchild", event="", id="1", body=AGENTS["starchild"].protocol.sample("on_stop"))
-    )
-
-    assert (event.name, event.kind) == ("on_stop", EventKind.TURN_END)
-
-
 def test_a_guard_refuses_a_call_that_nobody_can_read(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0", failure="block")
 
