@@ -12,14 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from house import PRE_TOOL_USE, House
-from test_redact import CLEAN, NAMED, PLACEMENTS, SHAPES
+from secrets_table import BASE62, CLEAN, NAMED, PLACEMENTS, SHAPES, any_of
 
 from torture.frame import Tally
 from tray.notify.policy import alerts
 from tray.text import redact
 
 TITLE = "secrets on their way to the disk and the screen"
-BASE62 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 TOLD = 40  # secrets in one payload
 
 
@@ -67,7 +66,7 @@ def _placed(dice: random.Random, times: int) -> Iterator[tuple[str, str, str]]:
                 secret = make(dice)
                 yield f"{kind} ({place})", secret, put(secret)
         for place, put in NAMED.items():
-            secret = "".join(dice.choice(BASE62) for _ in range(22)) + "7q"
+            secret = any_of(dice, BASE62, 22) + "7q"
             yield f"named ({place})", secret, put(secret)
 
 
