@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 
 from house import House
@@ -17,6 +18,8 @@ from tray.agents.registry import AGENTS
 from tray.store.copies import SPARE
 
 TITLE = "broken, deny and allow"
+WANTED = {"allow": "nothing", "block": "deny"}  # of a broken hook, by its policy
+GONE = "gone"
 SIGNALS = (1, 2, 3, 6, 8, 9, 11, 13, 14, 15, 24, 31)
 BROKEN: Mapping[str, str] = {
     **{f"signal {number}": f"kill -{number} $$; sleep 5" for number in SIGNALS},
@@ -59,137 +62,94 @@ NOTED = {
 }
 # An interpreter deep inside a line ends with 2 like one who refuses: where 2 means no, nobody can tell them apart.
 INSIDE = "python3 /nonexistent.py; exit $?"
-TWO_IS_NO = (
-    "claude-code",
-    "codex",
-    "copilot-cli",
-    "cursor",
-    "devin",
-    "droid",
-    "gemini-cli",
-    "grok",
-    "kimi-code",
-    "kiro",
-    "opencode",
-    "qwen-code",
-    "starchild",
-)
+# Elsewhere 2 is a failure like others.
+TWO_IS_NO = {*AGENTS} - {"antigravity", "cline", "shelley", "x-code"}
 
 
 def torture(tally: Tally) -> None:
-    """All of them; in the quick form each dialect has others."""
+    """All of them; in the quick form each dialect has others, and one policy."""
     for key in (signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(key) is signal.SIG_IGN:  # a shell began this in the background; hooks inherit that
             signal.signal(key, signal.SIG_DFL)
-    broken, unreadable = tally.many(16, 1), tally.many(len(UNREADABLE), 1)
+    broken, unreadable = tally.many(len(BROKEN) // 2, 1), tally.many(len(UNREADABLE), 1)
     for turn, dialect in enumerate(AGENTS):
-        names = list(BROKEN)[turn % broken :: broken]
-        texts = list(UNREADABLE)[turn % unreadable :: unreadable]
-        for policy in ("allow", "block"):
-            with _house(tally, f"{dialect}-{policy}") as house:
-                for number, name in enumerate(names):
-                    _broken(tally, house, dialect, policy, name, f"{dialect}-{policy}-{number}")
-                for number, name in enumerate(texts):
-                    _unreadable(tally, house, dialect, policy, name, f"{dialect}-{policy}-text-{number}")
-                _cut_off(tally, house, dialect, policy)
-                _inside(tally, house, dialect, policy)
-                _gone(tally, house, dialect, policy)
-    with _house(tally, "spoken") as house:
-        _spoken(tally, house)
+        scripts = {name: BROKEN[name] for name in list(BROKEN)[turn % broken :: broken]}
+        scripts |= {name: UNREADABLE[name] for name in list(UNREADABLE)[turn % unreadable :: unreadable]}
+        scripts |= {"cut off": CUT_OFF, "inside": INSIDE, GONE: ""}
+        for policy in list(WANTED)[turn % tally.many(2, 1) :: tally.many(2, 1)]:
+            _broken(tally, dialect, policy, scripts)
+    _spoken(tally)
     _control(tally)
 
 
+def _broken(tally: Tally, dialect: str, policy: str, scripts: Mapping[str, str]) -> None:
+    with _house(tally, policy, {name: (dialect, script) for name, script in scripts.items()}) as house:
+        _take_away(house)
+        for name in scripts:
+            said = _said(house, name)
+            hook = house.last.hooks[0]
+            told = f"{name} in {dialect}, {policy}: {hook['status']}, {said}, {hook['cause']!r}"
+            tally.attack(told, _holds(name, dialect, policy, said, hook))
+
+
+def _holds(name: str, dialect: str, policy: str, said: str, hook: Mapping[str, object]) -> bool:
+    if name == "cut off":
+        return (hook["status"], said) == ("ok", "deny")
+    if name == "inside":
+        return said == ("deny" if dialect in TWO_IS_NO else WANTED[policy])
+    if name in UNREADABLE and policy == "allow":
+        noted = bool(hook["cause"]) or name not in NOTED[dialect]
+        return said == "nothing" and hook["verdict"] == "abstain" and noted
+    # Claude Code and Shelley know ordinary codes that say "I failed, go on"; those are failures of ours, too.
+    return said == WANTED[policy] and hook["status"] in ("failed", "timed_out") and bool(hook["cause"])
+
+
 @contextlib.contextmanager
-def _house(tally: Tally, name: str) -> Iterator[House]:
-    """One for few hooks: each new hook has all of the house's read again."""
-    house = House(tally.folder / name)
+def _house(tally: Tally, policy: str, scripts: Mapping[str, tuple[str, str]]) -> Iterator[House]:
+    """Hooks with these dialects and scripts, approved together."""
+    house = House(tally.folder / f"house-{time.monotonic_ns()}")
     try:
+        (house.paths.config.parent / "gone.py").write_text("print()\n")
+        hooks = []
+        for number, (title, (dialect, script)) in enumerate(scripts.items()):
+            house.script(f"{number}.sh", script)
+            hooks.append(
+                {
+                    "name": title,
+                    "event": "tool_before",
+                    "matcher": f"<{title}>",
+                    "command": "python3 ./gone.py" if title == GONE else f"./{number}.sh",
+                    "dialect": dialect,
+                    "failure": policy,
+                    "timeout": 0.3 if title == "out of time" else 5.0,
+                }
+            )
+        house.configure({"hooks": hooks})
+        (batch,) = house.consent.batches
+        house.consent.approve_batch(batch.digest, "torture")
         yield house
     finally:
         house.close()
 
 
-def _broken(tally: Tally, house: House, dialect: str, policy: str, name: str, title: str) -> None:
-    house.hook(
-        title,
-        on="tool_before",
-        script=BROKEN[name],
-        dialect=dialect,
-        failure=policy,
-        timeout=5.0 if name != "out of time" else 0.3,
-        matcher=f"<{title}>",
-    )
-    said = _said(house, title)
-    status = house.last.hooks[0]["status"]
-    wanted = "deny" if policy == "block" else "nothing"
-    # Claude Code and Shelley know ordinary codes that say "I failed, go on"; those are failures of ours, too.
-    tally.attack(
-        f"{name} in {dialect}, {policy}: {status}, {said}", status in ("failed", "timed_out") and said == wanted
-    )
-
-
-def _unreadable(tally: Tally, house: House, dialect: str, policy: str, name: str, title: str) -> None:
-    house.hook(
-        title, on="tool_before", script=UNREADABLE[name], dialect=dialect, failure=policy, matcher=f"<{title}>"
-    )
-    said = _said(house, title)
-    hook = house.last.hooks[0]
-    noted = bool(hook["cause"]) or name not in NOTED[dialect]
-    if policy == "block":
-        held = said == "deny" and hook["status"] == "failed" and bool(hook["cause"])
-    else:
-        held = said == "nothing" and hook["verdict"] == "abstain" and noted
-    tally.attack(f"{name} in {dialect}, {policy}: {hook['status']}, {said}, {hook['cause']!r}", held)
-
-
-def _cut_off(tally: Tally, house: House, dialect: str, policy: str) -> None:
-    title = f"{dialect}-{policy}-cut-off"
-    house.hook(title, on="tool_before", script=CUT_OFF, dialect=dialect, failure=policy, matcher=f"<{title}>")
-    said = _said(house, title)
-    status = house.last.hooks[0]["status"]
-    tally.attack(f"half a refusal in {dialect}, {policy}: {status}, {said}", (status, said) == ("ok", "deny"))
-
-
-def _inside(tally: Tally, house: House, dialect: str, policy: str) -> None:
-    title = f"{dialect}-{policy}-inside"
-    house.hook(title, on="tool_before", script=INSIDE, dialect=dialect, failure=policy, matcher=f"<{title}>")
-    said = _said(house, title)
-    wanted = "deny" if dialect in TWO_IS_NO or policy == "block" else "nothing"
-    tally.attack(f"an interpreter's own 2 in {dialect}, {policy}: {said}", said == wanted)
+def _take_away(house: House) -> None:
+    """What was there when it was approved, and is gone when it shall run: CPython would exit with 2."""
+    script, approved = house.paths.config.parent / "gone.py", house.state(GONE).approved
+    copy = house.stores.copies.path(approved, str(script))
+    copy.parent.chmod(0o700)
+    copy.unlink()
+    shutil.rmtree(house.stores.copies.folder / approved / SPARE)  # else it is restored from there
+    script.unlink()  # while it holds what was approved, its copy is made anew
 
 
 def _said(house: House, title: str) -> str:
     return str(house.tool(f"<{title}>").get("hookSpecificOutput", {}).get("permissionDecision", "nothing"))
 
 
-def _gone(tally: Tally, house: House, dialect: str, policy: str) -> None:
-    """What was there when it was approved, and is damaged when it shall run: CPython would exit with 2."""
-    folder = house.paths.config.parent
-    title = f"gone-{dialect}-{policy}"
-    (folder / f"{title}.py").write_text("print()\n")
-    state = house.hook(
-        title,
-        on="tool_before",
-        command=f"python3 ./{title}.py",
-        dialect=dialect,
-        failure=policy,
-        matcher=f"<{title}>",
-    )
-    copy = house.stores.copies.path(state.approved, str(folder / f"{title}.py"))
-    copy.parent.chmod(0o700)
-    copy.unlink()
-    shutil.rmtree(house.stores.copies.folder / state.approved / SPARE)  # else it is restored from there
-    (folder / f"{title}.py").unlink()  # while it holds what was approved, its copy is made anew
-    said = _said(house, title)
-    status = house.last.hooks[0]["status"]
-    wanted = "deny" if policy == "block" else "nothing"
-    tally.attack(f"{title}: {status}, {said}", status == "failed" and said == wanted)
-
-
 SPOKEN = {
-    "claude-code": ("echo no >&2; exit 2", "deny"),
-    "starchild": ('printf \'{"decision": "block", "reason": "no"}\'', "deny"),
-    "x-code": ('printf \'{"decision": "deny", "reason": "no"}\'', "deny"),
+    "claude-code": "echo no >&2; exit 2",
+    "starchild": 'printf \'{"decision": "block", "reason": "no"}\'',
+    "x-code": 'printf \'{"decision": "deny", "reason": "no"}\'',
 }
 # What only looks broken: the agent's own parser reads it, and so is the refusal in it heard.
 ODD: Mapping[str, str] = {
@@ -203,21 +163,20 @@ SPOKEN_LATE = 'printf \'{"decision": "block"}\'; exit 127'  # of Claude Code's d
 REFUSE = {"claude-code": '"decision": "block"', "starchild": '"decision": "block"', "x-code": '"decision": "deny"'}
 
 
-def _spoken(tally: Tally, house: House) -> None:
+def _spoken(tally: Tally) -> None:
     """Who speaks is heard."""
-    for dialect, (script, wanted) in SPOKEN.items():
-        tally.keep(f"{dialect} says it plainly", _says(house, f"says-{dialect}", dialect, script) == wanted)
-    for dialect, refusal in REFUSE.items():
-        for number, (way, script) in enumerate(ODD.items()):
-            said = _says(house, f"odd-{dialect}-{number}", dialect, script % refusal)
-            tally.attack(f"{dialect} refuses with {way}: {said}", said == "deny")
-    said = _says(house, "late", "claude-code", SPOKEN_LATE)
-    tally.attack(f"a refusal before exit 127: {said}", said == "deny")
-
-
-def _says(house: House, title: str, dialect: str, script: str) -> str:
-    house.hook(title, on="tool_before", script=script, dialect=dialect, matcher=f"<{title}>")
-    return _said(house, title)
+    scripts = {f"{dialect} says it plainly": (dialect, script) for dialect, script in SPOKEN.items()}
+    scripts |= {
+        f"{dialect} refuses with {way}": (dialect, script % refusal)
+        for dialect, refusal in REFUSE.items()
+        for way, script in ODD.items()
+    }
+    scripts["a refusal before exit 127"] = ("claude-code", SPOKEN_LATE)
+    with _house(tally, "allow", scripts) as house:
+        for title in scripts:
+            said = _said(house, title)
+            note = tally.keep if title.endswith("plainly") else tally.attack
+            note(f"{title}: {said}", said == "deny")
 
 
 def _control(tally: Tally) -> None:
