@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import platform
+import tempfile
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from counts import python_calls, system_calls
-from counts.scene import ONE_HOOK, ZERO_MATCH
+from counts.scene import ONE_HOOK, ZERO_MATCH, tray
 
 PYTHON = "3.11"  # the CPython that the budgets hold for
 TOLERANCE = 0.10  # above a budget
@@ -32,14 +34,17 @@ def measure() -> dict[str, int]:
 
 
 def _measured() -> Iterator[tuple[str, int]]:
-    for relay, count in system_calls.measure_relays().items():
-        yield f"{ZERO_MATCH}: system calls of the relay in {relay}", count
-    for kind, count in system_calls.measure().items():
-        yield f"{kind}: system calls of the tray", count
-    for kind, found in python_calls.measure().items():
-        yield f"{kind}: calls of Python functions in the tray", found.calls
-        yield f"{kind}: functions of the tray", found.functions
-        yield f"{kind}: files of the tray", found.files
+    with tempfile.TemporaryDirectory(prefix="counts-") as folder:
+        trace = Path(folder, "trace")
+        with tray(system_calls.strace(trace)) as started:
+            for kind, count in system_calls.measure(started, trace).items():
+                yield f"{kind}: system calls of the tray", count
+            for relay, count in system_calls.measure_relays(started, Path(folder, "relay")).items():
+                yield f"{ZERO_MATCH}: system calls of the relay in {relay}", count
+            for kind, found in python_calls.measure(started).items():
+                yield f"{kind}: calls of Python functions in the tray", found.calls
+                yield f"{kind}: functions of the tray", found.functions
+                yield f"{kind}: files of the tray", found.files
 
 
 def problem(name: str, count: int, python: str = "") -> str:

@@ -1,6 +1,6 @@
-"""A tray that reports which Python functions it calls: `python -I counted.py HOME [--calls]`.
+"""A tray that reports which Python functions it calls: `python -I counted.py HOME`.
 
-With `--calls` it answers each line on its stdin with a line of JSON on its stdout: the calls since the line before.
+It answers each line on its stdin with a line of JSON on its stdout: the calls since the line before.
 """
 
 from __future__ import annotations
@@ -54,8 +54,7 @@ def main() -> int:
     sys.stdout = sys.stderr  # for what the tray prints
     # The tray looks at its sources at most once a second, however many events come: no single event pays for that.
     source_refresh.REFRESH_SECONDS = NEVER
-    if "--calls" in sys.argv[2:]:
-        Calls()
+    Calls()
     return start(locate(sys.argv[1]), headless=True)
 
 

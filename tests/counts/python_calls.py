@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from counts.scene import COMMANDS, EVENTS, Tray, tray
+from counts.scene import COMMANDS, EVENTS, Tray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,10 +18,9 @@ class Calls:
     files: int
 
 
-def measure() -> dict[str, Calls]:
+def measure(started: Tray) -> dict[str, Calls]:
     """For each kind of event the one with the fewest: whatever else a busy machine causes comes on top."""
-    with tray("--calls") as started:
-        found = {kind: [_event(started, kind) for _ in range(EVENTS)] for kind in COMMANDS}
+    found = {kind: [_event(started, kind) for _ in range(EVENTS)] for kind in COMMANDS}
     return {kind: min(each, key=lambda one: one.calls) for kind, each in found.items()}
 
 

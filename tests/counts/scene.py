@@ -25,8 +25,8 @@ from tray.paths import locate
 
 LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
 STILL = 0.25  # seconds; the longest pause of the tray in the middle of its work is `deferred.BATCH_DELAY`, 0.1 s
-WARM = 10  # events of each kind before the first one that is counted
-EVENTS = 7  # events of each kind that are counted
+WARM = 6  # events of each kind before the first one that is counted
+EVENTS = 5  # events of each kind that are counted
 AGENT, EVENT = "claude-code", "PreToolUse"
 ZERO_MATCH, ONE_HOOK = "zero match", "one hook denies"
 COMMANDS = {ZERO_MATCH: "ls", ONE_HOOK: "rm -rf build"}
@@ -45,7 +45,7 @@ class Tray:
 
     home: Path
     process: subprocess.Popen[str]
-    pid: int  # of the tray; `process` may be a tracer above it
+    pid: int  # of the tray; `process` is the tracer above it
 
     def ask(self, kind: str) -> None:
         """One event, until its answer is there."""
@@ -100,8 +100,8 @@ def switches(pid: int) -> int | None:
 
 
 @contextlib.contextmanager
-def tray(*options: str, tracer: Sequence[str] = ()) -> Iterator[Tray]:
-    """A tray with one approved hook, warm: it has answered WARM events of each kind."""
+def tray(tracer: Sequence[str]) -> Iterator[Tray]:
+    """A traced tray with one approved hook, warm: it has answered WARM events of each kind."""
     # Not pytest's folder: some work grows with the depth of the path.
     with tempfile.TemporaryDirectory(prefix="counts-") as folder:
         house = _furnished(Path(folder))
@@ -109,19 +109,19 @@ def tray(*options: str, tracer: Sequence[str] = ()) -> Iterator[Tray]:
         log = Path(folder, "output")
         with log.open("w") as output:
             process = subprocess.Popen(
-                [*argv, str(house.paths.home), *options],
+                [*argv, str(house.paths.home)],
                 env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, text=True,
             )  # fmt: skip
         try:
             wait(lambda: process.poll() is not None or headless.is_open(house.paths.socket), LONG, "the tray answers")
             if process.poll() is not None:
                 raise RuntimeError(f"The tray did not start: {' '.join(argv)}: {log.read_text()}")
-            started = Tray(house.root / "home", process, _tray(process, tracer))
+            started = Tray(house.root / "home", process, _tray(process))
             _warm(started)
             yield started
         finally:
             if process.poll() is None:
-                os.kill(_tray(process, tracer), signal.SIGTERM)
+                os.kill(_tray(process), signal.SIGTERM)
             process.communicate(timeout=LONG)
 
 
@@ -136,9 +136,9 @@ def _furnished(folder: Path) -> House:
     return house
 
 
-def _tray(process: subprocess.Popen[str], tracer: Sequence[str]) -> int:
+def _tray(process: subprocess.Popen[str]) -> int:
     """The tray itself: the only process below its tracer, which may be gone already."""
-    below = psutil.Process(process.pid).children() if tracer else []
+    below = psutil.Process(process.pid).children()
     return below[0].pid if below else process.pid
 
 

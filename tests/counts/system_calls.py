@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
 
-from counts.scene import COMMANDS, ENVIRONMENT, EVENTS, LONG, ZERO_MATCH, Tray, payload, tray
+from counts.scene import COMMANDS, ENVIRONMENT, EVENTS, LONG, ZERO_MATCH, Tray, payload
 
 # How often these are made depends on the scheduler, the allocator or the machine, and not on what the program does.
 LEFT_OUT = {
@@ -32,23 +31,18 @@ class Call:
     rest: str  # arguments and result
 
 
-def measure() -> dict[str, int]:
+def measure(started: Tray, trace: Path) -> dict[str, int]:
     """For each kind of event the one with the fewest: whatever else a busy machine causes comes on top."""
-    with tempfile.TemporaryDirectory(prefix="counts-") as folder:
-        trace = Path(folder, "trace")
-        with tray(tracer=strace(trace)) as started:
-            threads = {int(task.name) for task in Path(f"/proc/{started.pid}/task").iterdir()}
-            times = {kind: [_event(started, kind) for _ in range(EVENTS)] for kind in COMMANDS}
-        calls = counted(of_tray(read(trace), threads))
+    threads = {int(task.name) for task in Path(f"/proc/{started.pid}/task").iterdir()}
+    times = {kind: [_event(started, kind) for _ in range(EVENTS)] for kind in COMMANDS}
+    calls = counted(of_tray(read(trace), threads))
     return {kind: min(len(_between(calls, *span)) for span in spans) for kind, spans in times.items()}
 
 
-def measure_relays() -> dict[str, int]:
+def measure_relays(started: Tray, trace: Path) -> dict[str, int]:
     """The same for each relay, for an event that no hook matches."""
-    with tempfile.TemporaryDirectory(prefix="counts-") as folder, tray() as started:
-        trace = Path(folder, "trace")
-        native = [_relay(trace, started.relay()) for _ in range(EVENTS)]
-        portable = [_relay(trace, started.portable_relay()) for _ in range(EVENTS)]
+    native = [_relay(trace, started.relay()) for _ in range(EVENTS)]
+    portable = [_relay(trace, started.portable_relay()) for _ in range(EVENTS)]
     return {
         "C": min(len(without_looks(counted(calls))) for calls in native),
         "Python": min(len(without_looks(counted(_of_its_own(calls)))) for calls in portable),
@@ -57,7 +51,7 @@ def measure_relays() -> dict[str, int]:
 
 def strace(trace: Path, program: str = "strace") -> list[str]:
     """The words that go before a command; RuntimeError if nothing can be traced, as nothing can be counted then."""
-    words = [program, "-f", "-qq", "-ttt", "-o", str(trace)]
+    words = _strace(trace, program)
     try:
         tried = subprocess.run([*words, "true"], env=ENVIRONMENT, capture_output=True, text=True, timeout=LONG)
     except FileNotFoundError:
@@ -68,6 +62,10 @@ def strace(trace: Path, program: str = "strace") -> list[str]:
             " container gets that right with `--cap-add SYS_PTRACE`."
         )
     return words
+
+
+def _strace(trace: Path, program: str = "strace") -> list[str]:
+    return [program, "-f", "-qq", "-ttt", "-o", str(trace)]
 
 
 def read(trace: Path) -> list[Call]:
@@ -102,7 +100,7 @@ def _between(calls: Iterable[Call], begun: float, over: float) -> list[Call]:
 
 
 def _relay(trace: Path, argv: Sequence[str]) -> list[Call]:
-    whole = [*strace(trace), *argv]
+    whole = [*_strace(trace), *argv]
     done = subprocess.run(
         whole, input=payload(ZERO_MATCH), env=ENVIRONMENT, capture_output=True, timeout=LONG, check=True
     )
