@@ -11,7 +11,8 @@ import pytest
 from every import every
 from house import House
 from msgspec.structs import replace
-from protection.test_self_protection import PLACES, event
+from protection.calls import PLACES, event, lines
+from protection.calls import verdict as judged
 
 from tray.model.decision import Verdict
 from tray.protection.self_protection import Protection
@@ -25,72 +26,16 @@ GUARDS = [
     "tools/ci/gate",
     "x.toml",
 ]
-WRITES = [
-    "echo 'exit 0' > {}",
-    "echo x >> ./{}",
-    "tee {} < /tmp/x",
-    "cp /tmp/x {}",
-    "mv /tmp/x {}",
-    "mv {} /tmp/x",
-    "ln -sf /tmp/x {}",
-    "rm -f {}",
-    "rm -rf /home/u/p/{}",
-    "chmod -x {}",
-    "sed -i 's/deny/allow/' {}",
-    "truncate -s0 {}",
-    "cat > {} <<'E'\nexit 0\nE",
-    "git checkout HEAD~3 -- {}",
-    "git restore {}",
-    "patch {} < /tmp/d",
-    "python3 fix.py {}",
-    "python3 -c \"open('{}', 'w').write('x')\"",
-    "node -e \"fs.writeFileSync('{}', '')\"",
-    "sh -c 'rm {}'",
-    "cd .. && rm p/{}",
-    "curl -o {} http://x",
-    "xargs rm <<< {}",
-    "git apply <<'E'\n--- a/{0}\n+++ b/{0}\n@@\n-a\n+b\nE",
-    "git rm {}",
-    "perl -pi -e s/a/b/ {}",
-    "ed -s {} < /tmp/cmds",
-    "exec > {}",
-    "printf x | sudo tee {} > /dev/null",
-    'rm "$(pwd)/{}"',
-    "rm `pwd`/{}",
-    "echo 'rm {}' | sh",
-    "printf 'exit 0 > {}' | bash",
-    "deno eval \"Deno.writeTextFileSync('{}', '')\"",
-    "bun -e \"Bun.write('{}', '')\"",
-    "python3 - <<E\nopen('{}', 'w')\nE",
-    "scp h:x {}",
-    "chmod 000 {}",
-    'F={}; sed -i s/a/b/ "$F"',
-]
-READS = [
-    "cat {}",
-    "grep deny {}",
-    "python3 {} < /tmp/x",
-    "./{}",
-    "git diff {}",
-    "git add {}",
-    "cp {} /tmp/x",
-    "ls -l {}",
-    "shellcheck {}",
-    "shasum {}",
-    "nl {} | tail -3",
-    "chmod +x {}",
-    "scp {} h:",
-    "echo '{}' | wc -c",
-]
+WRITES = lines("ways to change what a hook goes by")
+READS = lines("ways to read it")
 
 
 def verdict(tool: str, input: dict[str, Any], *guards: str) -> Verdict:
-    found = Protection(protected_paths=PLACES, approved=LedgerState(uncovered=guards)).judge(event(tool, input))
-    return found.output.verdict if found else Verdict.ABSTAIN
+    return judged(event(tool, input), approved=LedgerState(uncovered=guards))
 
 
 def writes(guard: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield from (("Bash", {"command": line.format(guard)}) for line in WRITES)
+    yield from (("Bash", {"command": line.replace("{p}", guard)}) for line in WRITES)
     yield "Write", {"file_path": f"/home/u/p/{guard}", "content": "exit 0"}
     yield "Edit", {"file_path": guard, "old_string": "a", "new_string": "b"}
     yield "MultiEdit", {"file_path": f"./{guard}", "edits": []}
@@ -107,7 +52,7 @@ def test_no_tool_changes_what_a_hook_goes_by_without_a_question(guard: str) -> N
 
 @every("guard", GUARDS)
 def test_reading_and_running_it_is_free(guard: str) -> None:
-    judged = [one for one in READS if verdict("Bash", {"command": one.format(guard)}, f"/home/u/p/{guard}")]
+    judged = [one for one in READS if verdict("Bash", {"command": one.replace("{p}", guard)}, f"/home/u/p/{guard}")]
 
     assert judged == []
 

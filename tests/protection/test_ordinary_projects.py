@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every import every
 from msgspec.structs import replace
-from protection.test_self_protection import event
+from protection.calls import event, lines
+from protection.calls import verdict as judged
 
 from tray.model.decision import Verdict
 from tray.protection.protected_paths import ProtectedPaths
-from tray.protection.self_protection import Protection
 
 OUR_LINE = "/home/u/.local/share/hooktray/bin/hooktray-hook claude-code"
 OWN_HOOKS = {"PreToolUse": [{"hooks": [{"type": "command", "command": OUR_LINE}]}]}
@@ -97,33 +98,7 @@ LINES: list[tuple[str, Verdict]] = [
     ("mv connected/.claude/settings.json /tmp/s", DENY),
     ("rm connected/.claude/settings.json", DENY),
 ]
-ORDINARY = [
-    "cat app/config/agent.yaml",
-    "yq .model app/config/agent.yaml",
-    "yq -i '.model = 1' app/config/agent.yaml",
-    "git add app/config/agent.yaml && git commit -m 'agent.yaml: another model'",
-    "git checkout -- app/config/agent.yaml",
-    "cp app/config/agent.yaml /tmp/agent.yaml",
-    "mv app/config/agent.yaml app/config/agent.yml",
-    "rm app/config/agent.yaml",
-    "kubectl apply -f app/config/agent.yaml",
-    "helm upgrade agent ./chart -f config/agent.yaml",
-    "docker run -v $PWD/config/agent.yaml:/etc/agent.yaml agent",
-    "python3 -c \"import yaml; print(yaml.safe_load(open('app/config/agent.yaml')))\"",
-    "jq . app/.claude/settings.json",
-    "cat app/.codex/config.toml | head -3",
-    "jq . app/.github/hooks/lint.json",
-    "ls app/.github/hooks",
-    "diff app/.claude/settings.json /tmp/settings.json",
-    "git log -- app/.github/hooks",
-    "cp connected/.claude/settings.json /tmp/settings.json",
-    "jq .model=1 connected/.claude/settings.json > /tmp/s",
-    "git diff app/.claude/settings.json",
-    "grep -rn agent.yaml .",
-    "sed -n 1,5p app/.codex/config.toml",
-    "mkdir -p new/.claude new/.codex new/.github/hooks",
-    "touch new/config/agent.yaml",
-]
+ORDINARY = lines("ordinary in a project")
 
 
 @pytest.fixture
@@ -137,24 +112,23 @@ def root(tmp_path: Path) -> Path:
 
 
 def verdict(root: Path, tool: str, input: dict[str, Any]) -> Verdict:
-    protection = Protection(protected_paths=ProtectedPaths(own=("/home/u/.config/hooktray",), home="/home/u"))
-    said = protection.judge(replace(event(tool, input), cwd=str(root)))
-    return said.output.verdict if said else Verdict.ABSTAIN
+    places = ProtectedPaths(own=("/home/u/.config/hooktray",), home="/home/u")
+    return judged(replace(event(tool, input), cwd=str(root)), places=places)
 
 
-@pytest.mark.parametrize(("name", "text", "expected"), WRITES)
+@every(("name", "text", "expected"), WRITES)
 def test_a_whole_file_is_judged_by_what_it_declares(root: Path, name: str, text: str, expected: Verdict) -> None:
     assert verdict(root, "Write", {"file_path": str(root / name), "content": text}) is expected
 
 
-@pytest.mark.parametrize(("name", "old", "new", "expected"), EDITS)
+@every(("name", "old", "new", "expected"), EDITS)
 def test_an_edit_is_judged_by_what_it_changes(root: Path, name: str, old: str, new: str, expected: Verdict) -> None:
     edit = {"file_path": str(root / name), "old_string": old, "new_string": new}
 
     assert verdict(root, "Edit", edit) is expected
 
 
-@pytest.mark.parametrize(("line", "expected"), LINES)
+@every(("line", "expected"), LINES)
 def test_a_command_is_judged_by_what_it_surely_does(root: Path, line: str, expected: Verdict) -> None:
     assert verdict(root, "Bash", {"command": line}) is expected
 

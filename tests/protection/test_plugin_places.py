@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from every import every
-from protection.test_self_protection import event, verdict
+from protection.calls import event, lines, pairs, shell, verdict
 
 from tray.model.decision import Verdict
 
@@ -27,32 +27,8 @@ CODE = [
     "~/.qwen/extensions/x/qwen-extension.json",
     ".opencode/plugin/x.ts",
 ]
-WAYS = [
-    "echo x > {}",
-    "cat > {} <<'E'\nx\nE",
-    "tee {} < /tmp/x",
-    "cp /tmp/x {}",
-    "mv /tmp/x {}",
-    "ln -s /tmp/x {}",
-    "sed -i s/a/b/ {}",
-    "curl -o {} http://x",
-    "sh -c 'echo x > {}'",
-    "python3 fix.py {}",
-    "python3 -c \"open('{}', 'w').write('x')\"",
-    "node -e \"fs.writeFileSync('{}', 'x')\"",
-    "git apply <<'E'\n--- a/x\n+++ {}\n@@\n-a\n+b\nE",
-]
-TREES = [
-    "cp -r /tmp/mod .claude/skills/",
-    "cp -r /tmp/mod ~/.claude/skills/mod",
-    "mv /tmp/mod .claude/skills/mod",
-    "ln -s /tmp/mod ~/.claude/skills/mod",
-    "rsync -a /tmp/mod/ .claude/skills/mod/",
-    "git clone http://x/mod .claude/skills/mod",
-    "unzip -d .claude/skills/mod /tmp/x.zip",
-    "tar -xf /tmp/x.tar -C .claude/skills/mod",
-    "echo {} > .claude-plugin/marketplace.json",
-]
+WAYS = lines("ways to bring code")
+TREES = lines("ways to bring a folder of code")
 LINE = "Look at !`git status` first."
 SHELL_TEXTS = [
     (".claude/skills/x/SKILL.md", f"---\nname: x\n---\n{LINE}\n"),
@@ -78,24 +54,7 @@ PLAIN_TEXTS = [
     ("src/register.js", "x"),
     ("hooks/register.js", "x"),
 ]
-HARMLESS = [
-    "ls .claude/skills",
-    "cat .claude/skills/x/SKILL.md",
-    "mkdir -p .claude/skills/x",
-    "python3 .claude/skills/x/scripts/run.py",
-    "python3 -m validate .claude/skills/x",
-    "cat > .claude/skills/x/SKILL.md <<'E'\nRun `git status`!\nE",
-    "sed -i s/a/b/ .claude/skills/x/SKILL.md",
-    "git add .claude/skills/x .claude-plugin/plugin.json",
-    "cp .claude/skills/x/SKILL.md /tmp/x",
-    "cat .claude-plugin/plugin.json",
-    "rm .claude/commands/old.md",
-    "cp -r /tmp/x skills/",
-]
-
-
-def shell(line: str) -> Verdict:
-    return verdict(event("Bash", {"command": line}))
+HARMLESS = lines("harmless to skills")
 
 
 def edits(path: str, text: str) -> list[tuple[str, dict[str, Any]]]:
@@ -109,12 +68,11 @@ def edits(path: str, text: str) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-@every("path", CODE)
-@every("way", WAYS)
+@every(("way", "path"), pairs(WAYS, CODE))
 def test_no_shell_line_brings_code_that_answers_for_hooks(way: str, path: str) -> None:
     home = path.replace("~", "/home/u")  # in code nobody expands it
 
-    assert shell(way.format(home)) >= Verdict.ASK
+    assert shell(way.replace("{p}", home)) >= Verdict.ASK
     assert shell("echo x > " + path) is Verdict.DENY
 
 

