@@ -289,7 +289,7 @@ def test_a_fault_of_self_protection_is_in_the_row_of_the_event(house: House) -> 
 @pytest.mark.parametrize("tool", ["Bash", "mcp__files__write"])
 def test_a_large_payload_is_copied_no_more_often_than_it_must_be(house: House, tool: str) -> None:
     """To text, and from there to the argument; self-protection searches what is not a shell's in two copies more."""
-    content = "word " * 800_000
+    content = "word " * 200_000
     call = PRE_TOOL_USE | {"tool_name": tool, "tool_input": {"command": "make", "content": content}}
     large = request(body=json.dumps(call).encode())
     house.engine.begin(request())  # whatever is imported or cached at first

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
 import regex
 from agents.recordings import built
 from every import every
@@ -55,30 +54,23 @@ def tool_event(agent: str = "claude-code", tool: str = "Bash", **more: Any) -> E
         (Match(event="tool_before", pattern="secret"), False),
         (Match(event="tool_before", tool="Bash", pattern="mkfs"), False),
         (Match(event="tool_before", pattern="rm(?= -rf)"), True),
+        (Match(event="tool_before", pattern="password"), True),  # however deep it lies
     ],
 )
 def test_a_match_goes_by_agent_event_tool_and_text(match: Match, fits: bool) -> None:
-    assert matches(match, tool_event()) is fits
+    input = {"command": "rm -rf build", "description": "clean", "edits": [{"new": "password = 1"}]}
+
+    assert matches(match, tool_event(input=input)) is fits
 
 
-def test_a_hook_for_a_tool_is_not_asked_where_there_is_none() -> None:
-    event = built(id="1", agent="claude-code", name="Stop", kind=EventKind.TURN_END)
-
-    assert not matches(Match(event="turn_end", tool="Bash"), event)
-
-
-def test_a_matcher_finds_text_however_deep_it_lies() -> None:
-    event = tool_event(input={"edits": [{"new": "password = 1"}]})
-
-    assert matches(Match(event="tool_before", pattern="password"), event)
-
-
-def test_without_a_tool_or_words_the_payload_is_searched() -> None:
-    event = built(
+def test_an_event_without_a_tool_is_searched_whole_and_no_hook_for_a_tool_is_asked_about_it() -> None:
+    stop = built(id="1", agent="claude-code", name="Stop", kind=EventKind.TURN_END)
+    other = built(
         id="1", agent="claude-code", name="X", kind=EventKind.OTHER, payload={"error": "rate_limit", "n": 3}
     )
 
-    assert matches(Match(event="other", pattern="rate"), event)
+    assert not matches(Match(event="turn_end", tool="Bash"), stop)
+    assert matches(Match(event="other", pattern="rate"), other)
 
 
 CLAIM = {"goal": "publish", "summary": "Done.", "response": "I sent sk-123", "tool_names": ["bash"]}
@@ -115,7 +107,7 @@ SAY_NOTHING_ELSE = {
 }
 
 
-@pytest.mark.parametrize("agent", list(AGENTS))
+@every("agent", list(AGENTS))
 def test_what_an_agent_says_with_every_event_is_no_text_of_it(agent: str) -> None:
     for name in AGENTS[agent].events:
         if (agent, name) in SAY_NOTHING_ELSE:
@@ -135,7 +127,7 @@ def test_of_a_tool_that_is_given_no_text_all_of_the_event_is_searched(given: dic
     assert matches(Match(event="tool_before", pattern=pattern), event)
 
 
-@pytest.mark.parametrize("agent", list(AGENTS))
+@every("agent", list(AGENTS))
 def test_a_pattern_for_anything_matches_each_event(agent: str) -> None:
     for name in AGENTS[agent].events:
         event = parse(RelayRequest(agent=agent, event=name, id="1", body=AGENTS[agent].protocol.sample(name)))

@@ -236,17 +236,15 @@ def test_the_name_of_the_event_refuses_no_end(output: str) -> None:
 @every("dialect", FORMATS)
 def test_a_sentence_that_refuses_is_a_failure_in_each_format(dialect: str) -> None:
     parsed = printed(dialect, "BLOCKED: no force push")
+    known = (f"output reads as a refusal that {dialect} does not know: ", "output is not JSON")
 
     assert (parsed.verdict, parsed.notes) == (Verdict.ABSTAIN, ())
-    assert parsed.problem.startswith(
-        (f"output reads as a refusal that {dialect} does not know: ", "output is not JSON")
-    )
+    assert parsed.problem.startswith(known)
 
 
 def test_a_text_that_the_format_takes_as_context_is_no_failure() -> None:
-    event = parse(
-        request_for("claude-code", "UserPromptSubmit", AGENTS["claude-code"].protocol.sample("UserPromptSubmit"))
-    )
+    sample = AGENTS["claude-code"].protocol.sample("UserPromptSubmit")
+    event = parse(request_for("claude-code", "UserPromptSubmit", sample))
 
     assert printed("claude-code", "Blocked: the deploy, see #7", event=event).context == "Blocked: the deploy, see #7"
 
@@ -379,18 +377,17 @@ def test_a_text_of_ten_lines_is_read_whole_and_a_longer_one_at_its_ends() -> Non
     assert printed("starchild", "\n".join([*lines, *lines, *lines, refusal])).problem
 
 
-def test_an_output_of_megabytes_is_looked_at_at_both_ends() -> None:
-    noise = "{ " * 300_000
+LONG_OUTPUTS = {
+    "at its beginning": '{"permission":"deny"}\n' + "{ " * 300_000,
+    "at its end": "{ " * 300_000 + '\n{"permission":"deny"}\n',
+    "in its middle": '{"level": "info"}\n' * 5_000 + '{"permission":"deny"}\n' + '{"level": "info"}\n' * 5_000,
+    "behind a long reason": json.dumps({"reason": "z" * 300_000, "permission": "deny"}),
+}
 
-    assert printed("starchild", f'{{"permission":"deny"}}\n{noise}').verdict is Verdict.DENY
-    assert printed("starchild", f'{noise}\n{{"permission":"deny"}}\n').verdict is Verdict.DENY
 
-
-def test_a_refusal_in_the_middle_of_a_long_output_counts() -> None:
-    noise = '{"level": "info"}\n' * 10_000
-
-    assert printed("starchild", f'{noise}{{"permission":"deny"}}\n{noise}').verdict is Verdict.DENY
-    assert printed("starchild", json.dumps({"reason": "z" * 300_000, "permission": "deny"})).verdict is Verdict.DENY
+@every("output", LONG_OUTPUTS.values(), ids=LONG_OUTPUTS)
+def test_a_refusal_in_a_long_output_counts(output: str) -> None:
+    assert printed("starchild", output).verdict is Verdict.DENY
 
 
 def test_brackets_without_an_end_are_read_a_bounded_number_of_times() -> None:

@@ -48,53 +48,31 @@ def test_a_slash_command_is_one_too(agent_says: str) -> None:
     assert parse_command(prompt(agent_says, EventKind.SLASH_COMMAND, "hooks")) == ("/hooks", "off")
 
 
-@pytest.mark.parametrize(
-    ("agent", "event", "payload"),
-    [
-        ("claude-code", "UserPromptSubmit", {"prompt": "/hooks off"}),
-        ("x-code", "UserPromptSubmit", {"prompt": "/hooks off"}),
-        ("starchild", "pre_llm_call", {"last_user_message": "/hooks off"}),
-        ("shelley", "chat-message", {"message": "/hooks off"}),
-        ("shelley", "slash/hooks", {"command": "hooks", "args": "off", "raw_message": "/hooks off"}),
-    ],
-)
-def test_it_never_reaches_the_model_where_it_can_be_blocked(
-    house: House, agent: str, event: str, payload: dict[str, Any]
-) -> None:
-    answer = house.relay(agent, event, payload)
-
-    assert b"not running" in answer.stdout + answer.stderr
-    assert house.last.verdict.word == "deny"
-    assert house.stores.switch.state().enabled
-
-
 SAID = {"prompt": "/hooks off"}
+SLASH = {"command": "hooks", "args": "off", "raw_message": "/hooks off"}
 PROMPTS = [
     ("claude-code", "UserPromptSubmit", SAID),
-    (
-        "claude-code",
-        "UserPromptExpansion",
-        SAID | {"command_name": "hooks", "command_args": "off"},
-    ),
+    ("claude-code", "UserPromptExpansion", SAID | {"command_name": "hooks", "command_args": "off"}),
     ("x-code", "UserPromptSubmit", SAID),
     ("starchild", "pre_llm_call", {"last_user_message": "/hooks off"}),
     ("shelley", "chat-message", {"message": "/hooks off"}),
-    ("shelley", "slash/hooks", {"command": "hooks", "args": "off", "raw_message": "/hooks off"}),
+    ("shelley", "slash/hooks", SLASH),
 ]
 
 
 @pytest.mark.parametrize(("agent", "event", "said"), PROMPTS)
-def test_the_agents_own_loop_takes_the_answer_for_a_refusal(
+def test_it_never_reaches_the_model_where_it_can_be_blocked(
     house: House, agent: str, event: str, said: dict[str, Any]
 ) -> None:
-    """What the model would get: nothing, in each agent whose prompt can be refused."""
     body = json.dumps(json.loads(AGENTS[agent].protocol.sample(event)) | said).encode()
 
     answer = house.relay(agent, event, body)
     told = JUDGES[agent](event, body, Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr))
 
-    assert (told.verdict, told.warnings) == ("deny", [])
+    assert (told.verdict, told.warnings) == ("deny", [])  # as the agent's own loop takes it
     assert "not running" in told.reason  # the tray's answer, for the person who typed
+    assert house.last.verdict.word == "deny"
+    assert house.stores.switch.state().enabled
 
 
 def test_other_prompts_pass(house: House) -> None:

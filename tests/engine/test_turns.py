@@ -102,48 +102,30 @@ CLAIM = of_session(EventKind.COMPLETION_CLAIM)
 STOP = of_session(EventKind.TURN_END)
 
 
-def announced(*steps: tuple[Event, Decision]) -> list[bool]:
+OTHER_STOP = of_session(EventKind.TURN_END, "s2")
+END, START, NOTE = map(of_session, (EventKind.SESSION_END, EventKind.SESSION_START, EventKind.NOTIFICATION))
+OTHER_END = of_session(EventKind.SESSION_END, "s2")
+STEPS = {
+    "a stop after a claim is the same end": ([(CLAIM, YES), (STOP, YES), (STOP, YES)], [True, False, True]),
+    "a stop alone is told each time": ([(STOP, YES), (STOP, YES)], [True, True]),
+    "claims without a stop in between are told each time": ([(CLAIM, YES), (CLAIM, YES)], [True, True]),
+    "a refused claim is no end, and the next stop is": ([(CLAIM, NO), (STOP, YES)], [False, True]),
+    "a refused stop makes the next one an end": ([(CLAIM, YES), (STOP, NO), (STOP, YES)], [True, False, True]),
+    "sessions do not hide each other's ends": ([(CLAIM, YES), (OTHER_STOP, YES)], [True, True]),
+    "other events are not held back": ([(CLAIM, YES), (NOTE, YES), (STOP, YES)], [True, True, False]),
+    "a session that ended is forgotten": ([(CLAIM, YES), (END, YES), (STOP, YES)], [True, True, True]),
+    "the end of a session is told once until it goes on": (
+        [(END, YES), (END, YES), (START, YES), (END, YES), (OTHER_END, YES)],
+        [True, False, True, True, True],
+    ),
+}
+
+
+@every(("steps", "told"), STEPS.values(), ids=STEPS)
+def test_an_end_is_told_when_it_is_new(steps: list[tuple[Event, Decision]], told: list[bool]) -> None:
     turns = Turns()
-    return [turns.is_new_end(event, decision) for event, decision in steps]
 
-
-def test_a_stop_after_a_claim_is_the_same_end() -> None:
-    assert announced((CLAIM, YES), (STOP, YES), (STOP, YES)) == [True, False, True]
-
-
-def test_a_stop_alone_is_told_each_time() -> None:
-    assert announced((STOP, YES), (STOP, YES)) == [True, True]
-
-
-def test_claims_without_a_stop_in_between_are_told_each_time() -> None:
-    assert announced((CLAIM, YES), (CLAIM, YES)) == [True, True]
-
-
-def test_a_refused_claim_is_no_end_and_the_next_stop_is() -> None:
-    assert announced((CLAIM, NO), (STOP, YES)) == [False, True]
-
-
-def test_a_refused_stop_after_a_claim_makes_the_next_stop_an_end_again() -> None:
-    assert announced((CLAIM, YES), (STOP, NO), (STOP, YES)) == [True, False, True]
-
-
-def test_sessions_do_not_hide_each_others_ends() -> None:
-    assert announced((CLAIM, YES), (of_session(EventKind.TURN_END, "s2"), YES)) == [True, True]
-
-
-def test_other_events_are_not_held_back() -> None:
-    assert announced((CLAIM, YES), (of_session(EventKind.NOTIFICATION), YES), (STOP, YES)) == [True, True, False]
-
-
-def test_a_session_that_ended_is_forgotten() -> None:
-    assert announced((CLAIM, YES), (of_session(EventKind.SESSION_END), YES), (STOP, YES)) == [True, True, True]
-
-
-def test_the_end_of_a_session_is_told_once_until_it_goes_on() -> None:
-    end, start = of_session(EventKind.SESSION_END), of_session(EventKind.SESSION_START)
-
-    assert announced((end, YES), (end, YES), (start, YES), (end, YES)) == [True, False, True, True]
-    assert announced((end, YES), (of_session(EventKind.SESSION_END, "s2"), YES)) == [True, True]
+    assert [turns.is_new_end(event, decision) for event, decision in steps] == told
 
 
 def test_a_thousand_sessions_take_no_more_room_than_the_limit() -> None:
