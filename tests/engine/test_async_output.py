@@ -190,9 +190,7 @@ def test_however_it_ends_what_was_shown_is_taken_back(house: House, way: str) ->
 
 
 @pytest.mark.parametrize(("handler", "guarded"), [({}, False), (WAITED, True)])
-def test_a_hook_that_no_agent_waits_for_guards_nothing_for_the_relay(
-    house: House, handler: dict[str, Any], guarded: bool
-) -> None:
+def test_an_async_hook_guards_nothing_for_the_relay(house: House, handler: dict[str, Any], guarded: bool) -> None:
     beside(house, "exit 0", **handler)
 
     assert bool(guards(house.stores.ledger.state, house.stores.switch, ("claude-code",))) is guarded

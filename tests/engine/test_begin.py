@@ -112,9 +112,7 @@ def test_of_many_hooks_those_are_looked_at_that_the_event_may_ask(house: House) 
     assert [place for _, places in asked for place in places] == [0, 1, 2, 5]
 
 
-def test_all_hooks_are_asked_whose_pattern_fails_also_those_that_share_it(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pattern_that_fails_asks_all_hooks_that_share_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, tool in (("one", "Bash"), ("another", "Ba.*")):
         house.hook(name, on="tool_before", type="rule", decision="deny", tool=tool, matcher="mkfs(?= )")
     arrived, compiled = parse(request()), plan_module._compiled
@@ -184,9 +182,7 @@ class Startled:
     ("tool", "policy", "expected"),
     [("Bash", "block", b'"deny"'), ("", "block", b'"deny"'), ("Bash", "allow", b""), ("Read", "block", b"")],
 )
-def test_our_own_failure_takes_no_guard_of_its_tool_out_of_the_way(
-    house: House, tool: str, policy: str, expected: bytes
-) -> None:
+def test_our_own_failure_leaves_the_guards_in_force(house: House, tool: str, policy: str, expected: bytes) -> None:
     house.hook("guard", on="tool_before", tool=tool, script="exit 0", failure=policy)
     broken = Engine(house.stores, Startled(house), IdleWorkers(), EngineOptions())
 
@@ -303,7 +299,7 @@ def test_a_large_payload_is_copied_no_more_often_than_it_must_be(house: House, t
 
 
 @pytest.mark.parametrize("who", ["listener", "journal"])
-def test_a_denial_is_answered_though_it_cannot_be_written_down(
+def test_a_denial_that_is_not_written_down_is_answered(
     house: House, caplog: pytest.LogCaptureFixture, who: str
 ) -> None:
     house.hook("rule", on="tool_before", type="rule", decision="deny", reason="no")
@@ -319,9 +315,7 @@ def test_a_denial_is_answered_though_it_cannot_be_written_down(
     assert caplog.text.count("could not be written down") == 2
 
 
-def test_a_failure_of_ours_after_the_hooks_ran_bypasses_no_guard(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_after_the_hooks_ran_bypasses_no_guard(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     house.hook("guard", on="tool_before", script="exit 0", failure="block")
     monkeypatch.setattr(house.engine, "_decision", fail)
 
@@ -330,9 +324,7 @@ def test_a_failure_of_ours_after_the_hooks_ran_bypasses_no_guard(
 
 
 @pytest.mark.parametrize("hooks", [0, 1])
-def test_a_failure_after_self_protection_still_asks_the_user(
-    house: House, monkeypatch: pytest.MonkeyPatch, hooks: int
-) -> None:
+def test_our_failure_still_asks_the_user(house: House, monkeypatch: pytest.MonkeyPatch, hooks: int) -> None:
     """The user is asked about what an agent may not do by itself, also if the engine fails later."""
     if hooks:
         house.hook("guard", on="tool_before", script="exit 0", failure="allow")
@@ -347,9 +339,7 @@ def test_a_failure_after_self_protection_still_asks_the_user(
     assert house.last.problem == "internal error: RuntimeError"
 
 
-def test_a_status_that_cannot_be_shown_is_logged_and_its_hook_runs(
-    house: House, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_status_that_cannot_be_shown_is_logged(house: House, caplog: pytest.LogCaptureFixture) -> None:
     status = HookStatus(cast(EngineListener, BrokenDisplay()), "turn", "looking")
     status.hide()
     status.hide()

@@ -69,9 +69,7 @@ def test_an_edit_of_what_a_shell_line_names_runs_only_after_approval(house: Hous
         ("timeout 5 ./later.sh >>/tmp/log", "Not covered by an approval:\n  timeout\n  ./later.sh\n"),
     ],
 )
-def test_the_review_shows_what_is_run_and_names_what_the_approval_does_not_hold(
-    house: House, tmp_path: Path, line: str, named: str
-) -> None:
+def test_the_review_names_what_an_approval_misses(house: House, tmp_path: Path, line: str, named: str) -> None:
     guarded(house, tmp_path, line, approve=False)
 
     assert named in review(house.catalog.states[0], house.stores.copies, {})
@@ -254,7 +252,7 @@ def test_a_slash_command_of_shelley_is_answered_by_its_own_file(house: House, tm
     assert answer.stdout == b"the files"
 
 
-def test_shelleys_own_hook_starts_where_its_server_stands_and_all_others_in_the_conversations_folder(
+def test_shelleys_own_hook_starts_in_the_servers_folder_and_others_in_the_conversations(
     house: House, tmp_path: Path
 ) -> None:
     project = tmp_path / "project"
@@ -272,9 +270,7 @@ def test_shelleys_own_hook_starts_where_its_server_stands_and_all_others_in_the_
     assert (project / "other").read_text().strip() == str(project.resolve())
 
 
-def test_a_switch_in_the_agents_own_file_ends_the_turns_of_approved_hooks_and_no_approval(
-    house: House, tmp_path: Path
-) -> None:
+def test_a_switch_in_the_agents_own_file_stops_approved_hooks_but_revokes_none(house: House, tmp_path: Path) -> None:
     path = guarded(house, tmp_path, approve=False)
     document = json.loads(path.read_text())
     write(path, {**document, "disableAllHooks": True})

@@ -171,9 +171,7 @@ def test_there_are_none_while_hooks_are_off_or_paused_and_an_agents_pause_is_its
     assert found(house, *agents, after_quit=True) == []
 
 
-def test_a_hook_of_another_format_asks_about_the_tools_of_its_matcher_and_its_condition(
-    house: House, tmp_path: Path
-) -> None:
+def test_a_hook_of_another_format_guards_the_tools_of_its_matcher(house: House, tmp_path: Path) -> None:
     command = {"type": "command", "command": "true"}
     groups = [
         {"matcher": "Write|Edit", "hooks": [command]},

@@ -167,7 +167,7 @@ UNREADABLE = {b"": "empty", b"nonsense": "not JSON", b"[1]": "array", b"\xff\xfe
 @pytest.mark.parametrize(
     ("keys", "word"), [({}, b'"ask"'), ({"failure": "block"}, b'"deny"'), ({"failure": "allow"}, b"")]
 )
-def test_a_guarded_payload_that_we_cannot_read_is_answered_by_the_failure_policy(
+def test_an_unreadable_guarded_payload_is_answered_by_the_policy(
     house: House, keys: dict[str, str], word: bytes
 ) -> None:
     house.hook("guard", on="tool_before", script=DENY, **keys)
@@ -323,20 +323,8 @@ def test_a_damaged_copy_fails_closed_and_the_original_does_not_stand_in(house: H
     assert "altered" in str(house.last.hooks[0]["cause"])
 
 
-def test_a_damaged_copy_is_restored_and_denies_whatever_became_of_its_file(house: House) -> None:
-    state = house.hook("guard", on="tool_before", script=DENY)
-    copy = house.stores.copies.path(state.digest, state.covered[0])
-    copy.chmod(0o700)
-    copy.write_text("#!/bin/sh\nexit 0\n")
-    house.script("guard.sh", "exit 0")
-
-    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
-
-
 @pytest.mark.parametrize(("wanted", "told"), [([], "no site: 1"), (["PYTHONUSERBASE"], "no site: ")])
-def test_python_guards_load_nothing_from_the_users_own_packages_unless_they_ask(
-    house: House, wanted: list[str], told: str
-) -> None:
+def test_python_guards_load_no_packages_of_the_user_unasked(house: House, wanted: list[str], told: str) -> None:
     house.hook("guard", on="tool_before", script='echo "no site: $PYTHONNOUSERSITE" >&2; exit 2', env=wanted)
 
     assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == f"guard (Hooktray): {told}".strip()

@@ -92,9 +92,7 @@ CLAIM = {"goal": "publish", "summary": "Done.", "response": "I sent sk-123", "to
         ("x-code", "SubagentStart", {"agent": {"name": "a", "description": "of prod", "prompt": "Go."}}, "of prod"),
     ],
 )
-def test_a_matcher_searches_every_text_of_what_happened(
-    agent: str, name: str, more: dict[str, Any], pattern: str
-) -> None:
+def test_a_matcher_searches_every_text(agent: str, name: str, more: dict[str, Any], pattern: str) -> None:
     event = parsed(agent, name, more)
 
     assert matches(Match(event=event.kind.value, pattern=pattern), event)
@@ -148,9 +146,7 @@ def test_a_pattern_for_anything_matches_each_event(agent: str) -> None:
         ("Notification", {"notification_type": "idle_prompt"}, "auth_success, idle_prompt", True),
     ],
 )
-def test_two_events_of_claude_code_take_fewer_signs_for_names(
-    name: str, more: dict[str, Any], wanted: str, fits: bool
-) -> None:
+def test_two_events_of_claude_code_take_fewer_signs(name: str, more: dict[str, Any], wanted: str, fits: bool) -> None:
     event = parsed("claude-code", name, more)
     match = Match(event=event.kind.value, tool=wanted, format="claude-code", native=name)
 

@@ -143,9 +143,7 @@ WRITERS = [
 @every(("agent", "tool"), WRITERS)
 @every("matcher", ["Edit", "Write", "Edit|Write", "Write|Edit|MultiEdit", "^(Edit|Write)$"])
 @every("format", ["", "claude-code", "codex", "kimi-code"])
-def test_a_tool_that_edits_and_makes_files_is_both_for_a_hook(
-    agent: str, tool: str, matcher: str, format: str
-) -> None:
+def test_a_tool_that_edits_and_makes_files_is_both(agent: str, tool: str, matcher: str, format: str) -> None:
     assert is_asked(format, agent, tool, matcher)
     assert not is_asked(format, agent, tool, "Bash|Read")
 

@@ -75,7 +75,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("script", "cause", "remedy"), BROKEN.values(), ids=BROKEN)
-def test_a_hook_that_fails_on_the_test_event_is_shown_with_undo_which_takes_the_approval_back(
+def test_a_hook_that_fails_its_test_run_is_shown_with_undo(
     bench: Bench, script: str, cause: str, remedy: str
 ) -> None:
     bench.house.hook("guard", on="tool_before", script=f"cat >/dev/null; {script}", approved=False)
@@ -94,9 +94,7 @@ def test_a_hook_that_fails_on_the_test_event_is_shown_with_undo_which_takes_the_
     assert bench.house.state("guard").health == ""
 
 
-def test_a_test_run_that_the_end_of_the_tray_cancels_ends_and_counts_as_neither_passed_nor_failed(
-    house: House,
-) -> None:
+def test_a_test_run_that_the_end_of_the_tray_cancels_neither_passed_nor_failed(house: House) -> None:
     script = 'cat >/dev/null; touch "$HOOK_SOURCE_DIR/started"; exec sleep 600'
     one = house.hook("guard", on="tool_before", script="exit 7", timeout=500.0)
     approved = house.stores.ledger.state.approved[one.key]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from engine.declared import DENY, STOP, declare, write
 from house import PRE_TOOL_USE, House
 
-from tray.engine.ports import Execution
 from tray.engine.sentence import sentence
 from tray.model.decision import Answer, Verdict
 from tray.notify.alert import AlertClass
@@ -91,25 +89,6 @@ def test_what_could_not_be_started_has_its_turn_later(house: House, tmp_path: Pa
     house.tool()
 
     assert [record.hooks[0]["status"] for _, _, record in house.decisions] == ["failed", "ok"]
-
-
-def test_two_events_at_once_start_it_once(house: House, tmp_path: Path) -> None:
-    house.hook("hello", on="tool_before", script=f"echo x >>{tmp_path}/runs; sleep 0.1", once=True)
-    gate = threading.Barrier(4)
-
-    def event(number: int) -> None:
-        begun = house.engine.begin(house.relay_request("claude-code", PRE_TOOL_USE, id=f"{number:032x}"))
-        gate.wait(60)
-        assert isinstance(begun, Execution)
-        begun.run(None)
-
-    threads = [threading.Thread(target=event, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-
-    assert (tmp_path / "runs").read_text() == "x\n"
 
 
 def test_the_one_shot_engine_and_the_tray_agree_on_once(house: House, tmp_path: Path) -> None:

@@ -299,9 +299,7 @@ class BrokenDesk:
         raise RuntimeError("no screen")
 
 
-def test_a_question_that_cannot_be_shown_is_answered_all_the_same(
-    house: House, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_question_that_cannot_be_shown_is_answered(house: House, caplog: pytest.LogCaptureFixture) -> None:
     questions = UserQuestions(BrokenDesk())
     event = parse(house.relay_request("claude-code", PERMISSION, event="PermissionRequest"))
     question = UserQuestion(id="q", event=event, decision=Decision())

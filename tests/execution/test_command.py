@@ -253,9 +253,7 @@ def test_a_hook_that_takes_too_long_is_ended(bench: Bench) -> None:
     assert not alive(bench.pids()[0])
 
 
-def test_a_hook_that_takes_too_long_is_asked_before_it_is_killed(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hook_over_its_time_is_asked_before_it_is_killed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "GRACE", PATIENCE)  # it ends by itself
     line = "trap 'echo bye > goodbye; exit 0' TERM; echo on > ready; while :; do sleep 0.01; done"
 

@@ -35,9 +35,7 @@ def environment(shared_environment: Environment) -> Environment:
     return shared_environment
 
 
-def test_the_one_shot_engine_runs_no_code_of_its_environment_and_denies(
-    environment: Environment, house: House
-) -> None:
+def test_the_one_shot_engine_runs_no_code_of_its_environment(environment: Environment, house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY)
     house.close()
     options = ["--home", str(house.paths.home), "claude-code", "PreToolUse"]

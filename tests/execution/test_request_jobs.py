@@ -179,7 +179,7 @@ def test_what_an_answer_means_is_up_to_the_dialect(
         '\u00a0{"decision":"block"}'.encode(),
     ],
 )
-def test_a_servers_refusal_is_heard_however_it_is_written(
+def test_a_servers_refusal_counts_however_it_is_written(
     house: House, serve: Serve, dialect: str, said: bytes
 ) -> None:
     post(house, serve(said), dialect=dialect)
@@ -362,9 +362,7 @@ def test_a_no_to_claudes_own_question_ends_the_turn_unless_it_is_to_go_on(
     "event",
     ["PermissionRequest", "PostToolBatch", "PostToolUseFailure", "TaskCompleted", "TaskCreated", "UserPromptSubmit"],
 )
-def test_elsewhere_a_no_to_claudes_own_question_is_heard_as_it_is_and_ends_nothing(
-    house: House, serve: Serve, event: str
-) -> None:
+def test_elsewhere_a_no_to_claudes_own_question_ends_nothing(house: House, serve: Serve, event: str) -> None:
     claudes(house, serve(completion(NO)), event)
 
     said = house.relay("claude-code", event, {**PRE_TOOL_USE, "hook_event_name": event, "prompt": "go"})

@@ -165,9 +165,7 @@ def test_what_was_never_listened_to_is_closed_and_not_whole() -> None:
     assert descriptors() == before
 
 
-def test_a_process_that_cannot_be_watched_is_ended_and_has_failed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_process_that_cannot_be_watched_has_failed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuse(pid: int, mark: str) -> ProcessTree:
         raise OSError("no handle is left")
 
@@ -181,9 +179,7 @@ def test_a_process_that_cannot_be_watched_is_ended_and_has_failed(
     assert descriptors() == before
 
 
-def test_a_hook_whose_words_could_not_be_read_to_their_end_has_failed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_hook_whose_output_was_cut_has_failed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     turn, listen = threading.Event(), PipeReader._read_all
     monkeypatch.setattr(PipeReader, "_read_all", lambda stream: turn.wait(LONG) and listen(stream))
     monkeypatch.setattr(streams, "DRAIN_TIMEOUT", 0.1)

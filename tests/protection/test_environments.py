@@ -56,9 +56,7 @@ def test_no_ordinary_call_is_refused_for_the_sake_of_the_environment() -> None:
 
 
 @every(("line", "expected"), [*((line, Verdict.DENY) for line in DENIED), *((line, Verdict.ASK) for line in ASKED)])
-def test_what_would_run_in_our_processes_or_takes_the_environment_away_is_no_agents_business(
-    line: str, expected: Verdict
-) -> None:
+def test_what_changes_our_environment_is_no_agents_business(line: str, expected: Verdict) -> None:
     assert shell(line, places=SHARED) is expected
 
 

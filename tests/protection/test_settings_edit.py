@@ -112,9 +112,7 @@ def test_a_whole_file_without_the_hooks_or_unreadable_is_refused(file: Path, tex
     ],
 )
 @every("tool", ["Edit", "MultiEdit"])
-def test_an_edit_is_judged_by_what_the_file_would_be(
-    file: Path, old: str, new: str, expected: Verdict, tool: str
-) -> None:
+def test_an_edit_is_judged_by_its_result(file: Path, old: str, new: str, expected: Verdict, tool: str) -> None:
     edit = {"old_string": old, "new_string": new}
 
     found = event(tool, {"file_path": str(file), **(edit if tool == "Edit" else {"edits": [edit]})})
@@ -143,9 +141,7 @@ def test_a_call_that_says_in_two_ways_what_it_writes_is_refused(file: Path, more
     assert verdict(event("Edit", edit | more)) is Verdict.DENY
 
 
-def test_an_edit_everywhere_of_a_text_that_is_not_there_is_refused_since_a_tool_may_take_a_similar_one(
-    file: Path,
-) -> None:
+def test_an_edit_everywhere_of_a_text_that_is_not_there_is_refused(file: Path) -> None:
     edit = {"old_string": "“PreToolUse”", "new_string": '"P"', "replace_all": True}
 
     assert verdict(event("Edit", {"file_path": str(file), **edit})) is Verdict.DENY
@@ -262,9 +258,7 @@ def test_a_file_of_another_machine_is_refused(project: str) -> None:
     assert write(Path(project, ".claude", "settings.json"), '{"model": "x"}') is Verdict.DENY
 
 
-def test_a_command_that_replaces_the_file_by_what_cannot_be_seen_is_asked_about_with_the_way_that_passes(
-    file: Path,
-) -> None:
+def test_a_command_that_replaces_the_file_is_asked_about_with_the_way_that_passes(file: Path) -> None:
     line = "jq '.model = 1' {0} > /tmp/x && mv /tmp/x {0}".format(file.as_posix())
 
     said = Protection(protected_paths=ProtectedPaths(home="/home/u")).judge(event("Bash", {"command": line}))

@@ -20,9 +20,7 @@ def test_the_answer_becomes_output_and_exit_code(agent: Agent, tray: Recorder) -
     assert said(agent.relay("claude-code", "Stop")) == (b"out\0\xff", b"err", 2)
 
 
-def test_the_tray_learns_the_address_the_payload_and_where_the_agent_stands(
-    agent: Agent, tray: Recorder, tmp_path: Path
-) -> None:
+def test_the_tray_learns_what_the_agent_sent_and_from_where(agent: Agent, tray: Recorder, tmp_path: Path) -> None:
     command = agent.command("claude-code", "Stop")
     env = {b"HOME": b"/h", b"ODD": b"\xff=1"}
     with subprocess.Popen(

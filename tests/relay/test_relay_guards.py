@@ -206,9 +206,7 @@ def test_the_command_line_says_so_before_the_table(agent: Agent, tmp_path: Path)
 
 
 @pytest.mark.parametrize("is_gone", [False, True])
-def test_the_command_of_the_one_shot_engine_is_in_the_table_whatever_became_of_the_state_folder(
-    agent: Agent, is_gone: bool
-) -> None:
+def test_the_command_of_the_one_shot_engine_is_in_the_table(agent: Agent, is_gone: bool) -> None:
     script = agent.home / "once%.py"
     script.write_text(ONCE)
     words = [sys.executable, "-I", "-S", str(script).replace("%", "%25"), str(agent.record), "0"]

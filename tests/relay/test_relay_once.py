@@ -14,10 +14,8 @@ import psutil
 import pytest
 from desk import wait
 from house import PRE_TOOL_USE, House
-from relays import LONG, Agent, opened, run, said
+from relays import LONG, Agent, opened, said
 
-from tray.ipc.frames import decode_answer, encode_answer
-from tray.model.decision import Answer
 from tray.model.event import PAYLOAD_LIMIT
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
@@ -136,13 +134,3 @@ def test_with_a_tray_a_system_prompt_over_the_limit_comes_back_and_no_other_text
         assert agent.relay("shelley", "end-of-turn", payload=PROMPT).stdout == b"out\0\xff"
 
     assert "over the limit" in tray.requests[0].problem
-
-
-def test_the_frame_of_the_stand_in_is_ours(agent: Agent) -> None:
-    agent.without_tray(code=2)
-    command = (agent.state / "relay.conf").read_text().partition("once=")[2].rstrip("\n").split("\x1f")
-
-    done = run(command)
-
-    expected = Answer(stdout=b"once out", stderr=b"once err", code=2)
-    assert (decode_answer(done.stdout), done.stdout) == (expected, encode_answer(expected))

@@ -167,9 +167,7 @@ def test_a_native_relay_has_the_table_of_this_version_beside_it(native: list[str
     assert beside.read_text() == relay_table.FILE.read_text(), "run: pip install -e ."
 
 
-def test_a_native_relay_among_the_commands_finds_the_shared_table_also_through_a_link(
-    tmp_path: Path, native: list[str]
-) -> None:
+def test_a_native_relay_among_the_commands_finds_the_shared_table(tmp_path: Path, native: list[str]) -> None:
     (command,) = copied(native, tmp_path / "venv" / "bin")
     shared = tmp_path / "venv" / "share" / "hooktray" / relay_table.FILE.name
     shared.parent.mkdir(parents=True)
