@@ -67,19 +67,6 @@ class RecordedMessages:
         self.told.append((title, text))
 
 
-class NoSessions:
-    """Stand-in for the SessionTracker."""
-
-    sessions: tuple[Session, ...] = ()
-
-
-class RecordedFocus(Recorded):
-    """Stand-in for the SessionFocus."""
-
-    def go(self, agent: str, session: str) -> None:
-        self.asked.append(("go", agent, session))
-
-
 class RecordedAgents(Recorded):
     """Stand-in for the AgentsMenu with the rows in `found`."""
 
@@ -117,8 +104,16 @@ class RecordedAgents(Recorded):
         self.asked.append("agents")
 
 
-class RecordedDoctor(Recorded):
-    """Stand-in for the LiveDoctor."""
+class RecordedRest(Recorded):
+    """Stand-in for sessions, focus, doctor, audit, lost state, connections, sources and the tray itself."""
+
+    sessions: tuple[Session, ...] = ()
+    unseen = 0
+    incident: MenuIncident | None = None
+    problem = ""
+
+    def go(self, agent: str, session: str) -> None:
+        self.asked.append(("go", agent, session))
 
     def failing_hooks(self, failed: frozenset[str]) -> frozenset[str]:
         return failed
@@ -127,29 +122,17 @@ class RecordedDoctor(Recorded):
         self.asked.append("doctor")
         return Path("doctor.txt")
 
-
-class RecordedAudit(Recorded):
-    """Stand-in for the CallAudit."""
-
-    unseen = 0
-
     def acknowledge(self) -> None:
         self.asked.append("acknowledge")
-
-
-class RecordedLostState(Recorded):
-    """Stand-in for the LostState."""
-
-    incident: MenuIncident | None = None
 
     def show(self) -> None:
         self.asked.append("incident")
 
+    def request(self) -> None:
+        self.asked.append("sources")
 
-class Connected:
-    """Stand-in for the ConnectionWatch."""
-
-    problem = ""
+    def quit_by_person(self) -> None:
+        self.asked.append("quit")
 
 
 class RecordedPage(Recorded):
@@ -191,20 +174,6 @@ class RecordedOpener(Opener):
         self.opened.append(path)
 
 
-class RecordedSources(Recorded):
-    """Stand-in for what reads the sources again."""
-
-    def request(self) -> None:
-        self.asked.append("sources")
-
-
-class RecordedTray(Recorded):
-    """Stand-in for the TrayCore."""
-
-    def quit_by_person(self) -> None:
-        self.asked.append("quit")
-
-
 class RecordedParts:
     """All of them. `asked` is what the menu asked for, in this order."""
 
@@ -213,22 +182,23 @@ class RecordedParts:
         self.alerts, self.messages = RecordedAlerts(self.asked), RecordedMessages()
         self.agents, self.page = RecordedAgents(self.asked), RecordedPage(self.asked)
         self.login, self.opener, self.background = RecordedLogin(), RecordedOpener(), AtOnce()
+        rest = RecordedRest(self.asked)
         self.parts = MenuParts(
             queue=self.background,
             workers=self.background,
             alerts=cast(AlertController, self.alerts),
             messages=cast(AlertService, self.messages),
-            sessions=cast(SessionTracker, NoSessions()),
-            focus=cast(SessionFocus, RecordedFocus(self.asked)),
+            sessions=cast(SessionTracker, rest),
+            focus=cast(SessionFocus, rest),
             agents=self.agents,
-            doctor=RecordedDoctor(self.asked),
-            audit=cast(CallAudit, RecordedAudit(self.asked)),
-            lost_state=RecordedLostState(self.asked),
-            connections=Connected(),
+            doctor=rest,
+            audit=cast(CallAudit, rest),
+            lost_state=rest,
+            connections=rest,
             journal=house.stores.journal,
             page=self.page,
             login=cast(Autostart, self.login),
             opener=self.opener,
-            sources=RecordedSources(self.asked),
-            tray=RecordedTray(self.asked),
+            sources=rest,
+            tray=rest,
         )

@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from desktop.menu_parts import CLAUDE, NOON, find, labels
-from tray.desktop.menu import menu
 from tray.desktop.menu.actions import (
     Action,
     ApplyConnection,
@@ -82,9 +81,10 @@ def test_a_connected_agent_is_disconnected_tried_and_connected_anew_where_its_li
     ]
 
 
-def test_while_nothing_is_connected_the_first_row_connects_all_agents_by_one_click() -> None:
+def test_while_nothing_is_connected_the_first_row_connects_all_agents_or_the_only_one_by_one_click() -> None:
     gone = MenuAgent(agent="shelley", name="Shelley")
     state = MenuState(now=NOON, agents=(FRESH, CODEX, gone))
+    alone = replace(state, agents=(FRESH, gone))
 
     assert rows(find(state, "offer")) == [
         ("Claude Code: adds 1 entry for each of 14 events to ~/.claude/settings.json", None),
@@ -94,6 +94,11 @@ def test_while_nothing_is_connected_the_first_row_connects_all_agents_by_one_cli
         ("Connect Codex", None),
     ]
     assert rows(find(state, "offer/codex"))[1] == ("Connect Codex", ApplyConnection("codex", "9f"))
+    assert find(alone, "offer").label == "No agent is connected"
+    assert rows(find(alone, "offer"))[1] == ("Connect Claude Code", ApplyConnection("claude-code", "1a2b3c4d5e"))
+    for agents, active in (((FRESH, gone), 1), ((CLAUDE, gone), 0), ((gone,), 0)):
+        other = replace(state, agents=agents, active_agents=active)
+        assert find(other, "status").kind is ItemKind.LABEL
 
 
 def test_a_long_summary_has_more_rows_and_none_runs_off_the_screen() -> None:
@@ -108,21 +113,6 @@ def test_a_long_summary_has_more_rows_and_none_runs_off_the_screen() -> None:
     assert shown[:2] == [f"Claude Code: {settings}", command]
     assert "".join(shown[2:4]) == f"writes {folder}"
     assert all(len(one) <= 80 for one in shown)
-
-
-def test_while_nothing_is_connected_the_first_row_offers_the_agent_that_was_found() -> None:
-    gone = MenuAgent(agent="shelley", name="Shelley")
-    state = MenuState(now=NOON, agents=(FRESH, gone))
-
-    assert rows(find(state, "offer"))[1] == ("Connect Claude Code", ApplyConnection("claude-code", "1a2b3c4d5e"))
-    assert find(state, "offer").label == "No agent is connected"
-    assert len([row for row in menu(state) if row.kind is not ItemKind.SEPARATOR]) == 11
-    for other in (
-        replace(state, active_agents=1),
-        replace(state, agents=(CLAUDE, gone)),
-        replace(state, agents=(gone,)),
-    ):
-        assert find(other, "status").kind is ItemKind.LABEL
 
 
 def test_what_the_icon_shows_has_the_first_row_before_agents_that_could_be_connected() -> None:

@@ -137,9 +137,10 @@ class StandInScenes:
             live.place.close()
 
     @pytest.fixture(scope="class")
-    def shared_tray(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-        place = place_in(tmp_path_factory.mktemp("s"), self.agent, *SHARED)
-        place.live.connect(self.agent.agent)
+    @classmethod
+    def shared_tray(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+        place = place_in(tmp_path_factory.mktemp("s"), cls.agent, *SHARED)
+        place.live.connect(cls.agent.agent)
         yield place
         assert isinstance(place.live.place, Plain)
         place.live.place.close()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from desk import Desk, wait
+from every import every
 from msgspec.structs import replace
 from servers import answering_socket
 
@@ -18,6 +16,9 @@ from tray.desktop.focus import FocusResult, focus, kitty
 from tray.model.place import Place
 
 pytestmark = pytest.mark.skipif(shutil.which("kitty") is None, reason="kitty is not installed")
+ANSWERS = (
+    b"", b"nonsense", b"\x1bP@kitty-cmd[]\x1b\\", b'\x1bP@kitty-cmd{"ok":true,"data":"[{\\"tabs\\": 3}]"}\x1b\\',
+)  # fmt: skip
 
 
 class Kitty:
@@ -54,47 +55,24 @@ class Kitty:
         return {pid for one in found for pid in one.pids}
 
 
-def test_twenty_times_of_twenty_the_right_pane(desk: Desk, tmp_path: Path) -> None:
-    dice = random.Random(21)
+def test_each_time_the_right_pane_and_without_its_socket_the_window(desk: Desk, tmp_path: Path) -> None:
     one = Kitty(desk, tmp_path)
     desk.start(["xterm", "-T", "plain", "-e", "cat"])
-    front(desk, "plain")
-    wrong = []
-    for _ in range(20):
-        pane = dice.choice(one.panes)
+
+    for pane in (*one.panes, one.panes[0]):
         front(desk, "plain")
-        result = focus(pane.place, "", desk.environment)
+        assert focus(pane.place, "", desk.environment) == FocusResult(True)
         wait_active(desk, "cat")
-        wait(lambda: one.focused(), LONG, "kitty has the keyboard")
-        if result != FocusResult(True) or pane.pid not in one.focused():
-            wrong.append((pane, result, one.focused()))
-
-    assert wrong == []
-
-
-def test_without_its_socket_the_window_is_raised(desk: Desk, tmp_path: Path) -> None:
-    one = Kitty(desk, tmp_path)
-    desk.start(["xterm", "-T", "plain", "-e", "cat"])
+        assert pane.pid in wait(one.focused, LONG, "kitty has the keyboard")
     front(desk, "plain")
-
     result = focus(replace(one.panes[0].place, kitty=""), "", desk.environment)
     wait_active(desk, "cat")
 
     assert result == FocusResult(True)
 
 
-@contextmanager
-def answering(folder: Path, answer: bytes) -> Iterator[Place]:
-    """A socket that answers this, whatever it is asked, at the place of kitty's."""
-    path = folder / "hostile"
-    with answering_socket(path, answer, LONG):
-        yield Place(kitty=f"unix:{path}", kitty_window="1")
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [b"", b"nonsense", b"\x1bP@kitty-cmd[]\x1b\\", b'\x1bP@kitty-cmd{"ok":true,"data":"[{\\"tabs\\": 3}]"}\x1b\\'],
-)
+@every("answer", ANSWERS)
 def test_an_answer_that_cannot_be_read_leads_nowhere(tmp_path: Path, answer: bytes) -> None:
-    with answering(tmp_path, answer) as place:
-        assert kitty.find(place) is None
+    path = tmp_path / str(ANSWERS.index(answer))
+    with answering_socket(path, answer, LONG):
+        assert kitty.find(Place(kitty=f"unix:{path}", kitty_window="1")) is None

@@ -19,15 +19,6 @@ def terminal(desk: Desk, title: str) -> Pane:
     return child_pane(desk, started.pid)
 
 
-def test_a_terminal_without_tabs_is_raised_by_its_window(desk: Desk) -> None:
-    one, _ = terminal(desk, "first"), terminal(desk, "second")
-
-    result = focus(one.place, "", desk.environment)
-    wait_active(desk, "first")
-
-    assert result == FocusResult(True)
-
-
 def test_a_window_of_other_processes_is_not_believed(desk: Desk) -> None:
     """`WINDOWID` is inherited by whatever is started from a terminal."""
     one, two = terminal(desk, "first"), terminal(desk, "second")
@@ -59,19 +50,12 @@ def test_a_minimised_window_comes_back(desk: Desk) -> None:
     wait_active(desk, "first")
 
 
-def test_what_has_no_window_raises_nothing_and_says_so(desk: Desk) -> None:
-    terminal(desk, "first")
-
-    assert focus(Place(), "", desk.environment) == FocusResult(False, "this desktop has no way to raise its window")
-    assert focus(Place(window="99"), "", {}) == FocusResult(False, "this desktop has no way to raise its window")
-
-
-def test_a_window_of_another_display_is_not_looked_for_here(desk: Desk) -> None:
+def test_what_has_no_window_here_raises_nothing_and_says_so(desk: Desk) -> None:
     one = terminal(desk, "first")
+    nothing = FocusResult(False, "this desktop has no way to raise its window")
 
-    result = focus(replace(one.place, display=":999"), "", desk.environment)
-
-    assert result.raised is False
+    assert [focus(Place(), "", desk.environment), focus(Place(window="99"), "", {})] == [nothing] * 2
+    assert not focus(replace(one.place, display=":999"), "", desk.environment).raised
 
 
 def test_idle_time_begins_anew_with_a_key(desk: Desk) -> None:
