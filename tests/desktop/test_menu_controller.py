@@ -83,15 +83,6 @@ def test_a_single_hook_is_switched_off_and_on_again_and_keeps_its_approval(hall:
     assert hall.house.decisions[1][2].hooks[0]["cause"] == "disabled"
 
 
-def test_a_hook_that_is_switched_off_stays_off_after_a_restart(hall: Hall) -> None:
-    hall.house.hook("guard", on="tool_before", script="exit 0")
-    (standing,) = hall.house.catalog.states
-
-    hall.controller.act(UserAction(action="disable", key=standing.key))
-
-    assert hall.house.stores.switch.load().hooks_off == {standing.key}
-
-
 def test_a_class_of_alerts_is_turned_off_and_on(hall: Hall) -> None:
     hall.click("Alerts", "Blocked")
     off = hall.house.stores.switch.current.muted_classes
@@ -134,19 +125,14 @@ def test_what_others_supply_is_asked_of_them(
     assert others.asked == [asked]
 
 
-def test_the_doctors_report_is_opened_and_the_calls_that_it_names_count_as_seen(
+def test_the_doctors_report_is_opened_so_that_its_calls_count_as_seen_and_so_is_the_configuration(
     hall: Hall, others: RecordedParts
 ) -> None:
     hall.controller.act(RunDoctor())
-
-    assert others.asked == ["doctor", "acknowledge"]
-    assert others.opener.opened == [Path("doctor.txt")]
-
-
-def test_the_configuration_is_opened(hall: Hall, others: RecordedParts) -> None:
     hall.controller.act(OpenConfiguration())
 
-    assert others.opener.opened == [hall.house.paths.config]
+    assert others.asked == ["doctor", "acknowledge"]
+    assert others.opener.opened == [Path("doctor.txt"), hall.house.paths.config]
 
 
 def test_what_was_summed_up_of_an_agent_is_written_by_a_click_and_told(hall: Hall, others: RecordedParts) -> None:
@@ -199,15 +185,6 @@ def test_start_at_login_is_said_when_it_is_so_and_refused_with_its_cure(hall: Ha
         ("", "Hooktray starts when you log in"),
         ("it could not be set", "check the permissions there"),
     ]
-
-
-def test_pausing_an_agent_leaves_the_others_alone(hall: Hall) -> None:
-    hall.controller.act(UserAction(action="pause", seconds=60.0, agent="shelley"))
-
-    switch, now = hall.house.stores.switch, hall.presenter.state(0.0).now
-    assert switch.gate(now, agent="shelley") is not None
-    assert switch.gate(now, agent="x-code") is None
-    hall.controller.act(UserAction(action="resume"))
 
 
 def test_a_click_that_approves_refreshes_the_catalogue_once_and_moves_between_few_files(house: House) -> None:

@@ -47,37 +47,23 @@ def test_only_the_pane_that_is_shown_in_the_window_with_the_keyboard_is_watched(
         assert (look(desk, shown), look(desk, hidden)) == (ELSEWHERE, LOOKING)
 
 
-def test_a_terminal_without_tabs_is_watched_when_it_has_the_keyboard(desk: Desk) -> None:
+def test_a_terminal_without_tabs_is_watched_when_it_has_the_keyboard_and_a_key_was_pressed_lately(
+    desk: Desk,
+) -> None:
     pane = child_pane(desk, desk.start(["xterm", "-T", "first", "-e", "cat"]).pid)
     front(desk, "first")
     touch(desk)
     here = look(desk, pane)
+    with_tabs = replace(pane.place, kitty="unix:/nowhere", kitty_window="1")
+    unknown = presence.attention(with_tabs, 300.0, {"DISPLAY": desk.environment["DISPLAY"]})
+    wait(lambda: look(desk, pane, away_after=2.0) == AWAY, LONG, "two seconds without a key")
+    touch(desk)
+    back = look(desk, pane, away_after=0.0)
     desk.start(["xterm", "-T", "second", "-e", "cat"])
     front(desk, "second")
     touch(desk)
 
-    assert (here, look(desk, pane)) == (LOOKING, ELSEWHERE)
-
-
-def test_of_a_program_with_tabs_nothing_is_known(desk: Desk) -> None:
-    terminal = desk.start(["xterm", "-T", "first", "-e", "cat"])
-    pane = child_pane(desk, terminal.pid)
-    front(desk, "first")
-    touch(desk)
-    place = replace(pane.place, kitty="unix:/nowhere", kitty_window="1")
-
-    assert presence.attention(place, 300.0, {"DISPLAY": desk.environment["DISPLAY"]}) == ELSEWHERE
-
-
-def test_nobody_is_there_when_no_key_was_pressed_for_so_long(desk: Desk) -> None:
-    pane = child_pane(desk, desk.start(["xterm", "-T", "first", "-e", "cat"]).pid)
-    front(desk, "first")
-    touch(desk)
-
-    wait(lambda: look(desk, pane, away_after=2.0) == AWAY, LONG, "two seconds without a key")
-    touch(desk)
-
-    assert look(desk, pane, away_after=0.0) == LOOKING
+    assert (here, unknown, back, look(desk, pane)) == (LOOKING, ELSEWHERE, LOOKING, ELSEWHERE)
 
 
 def test_without_a_desktop_nothing_is_proved() -> None:
@@ -85,44 +71,31 @@ def test_without_a_desktop_nothing_is_proved() -> None:
     assert presence.attention(Place(window="7"), 1.0, {}) == ELSEWHERE
 
 
-def test_a_session_that_logind_says_is_locked_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a stand-in: no logind runs without systemd."""
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    with logind(tmp_path, environment) as stand_in:
+def test_a_session_that_logind_says_is_locked_or_idle_is_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a stand-in: no logind runs without systemd. That somebody is there it does not prove."""
+    with logind(tmp_path, {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}) as stand_in:
         monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", stand_in.address)
 
-        def is_away() -> bool:
-            return presence.attention(Place(), 300.0, {}).is_away
+        def is_away(after: float = 300.0) -> bool:
+            return presence.attention(Place(), after, {}).is_away
 
         without = is_away()
-        console = stand_in.add("c1", os.getuid(), "tty")
-        other = stand_in.add("c2", os.getuid() + 1, "wayland")
-        for path in (console, other):
-            stand_in.lock(path, True)
+        for session, uid, kind in (("c1", os.getuid(), "tty"), ("c2", os.getuid() + 1, "wayland")):
+            stand_in.lock(stand_in.add(session, uid, kind), True)
         not_ours = is_away()
         ours = stand_in.add("c3", os.getuid(), "wayland")
-        stand_in.lock(ours, False)
-        open_ = is_away()
-        stand_in.lock(ours, True)
-        locked = is_away()
-        stand_in.lock(ours, False)
-
-        assert (without, not_ours, open_, locked, is_away()) == (False, False, False, True, False)
-
-
-def test_where_logind_says_that_nobody_is_there_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As swayidle and others tell it. That somebody is there it does not prove."""
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    with logind(tmp_path, environment) as stand_in:
-        monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", stand_in.address)
-        path = stand_in.add("c1", os.getuid(), "wayland")
+        seen = []
+        for is_locked in (False, True, False):
+            stand_in.lock(ours, is_locked)
+            seen.append(is_away())
         somebody = presence.idle_seconds({})
-        stand_in.set(path, "IdleSinceHint", f"<uint64 {int((time.time() - 400) * 1e6)}>")
-        stand_in.set(path, "IdleHint", "<true>")
+        stand_in.set(ours, "IdleSinceHint", f"<uint64 {int((time.time() - 400) * 1e6)}>")
+        stand_in.set(ours, "IdleHint", "<true>")
 
-        assert somebody is None
-        assert presence.attention(Place(), 300.0, {}) == AWAY
-        assert presence.attention(Place(), 9000.0, {}) == ELSEWHERE
+        assert (without, not_ours, seen) == (False, False, [False, True, False])
+        assert (somebody, is_away(), is_away(9000.0)) == (None, True, False)
 
 
 @every("problem", [RuntimeError("a library"), KeyError("IdleHint"), ValueError("an answer"), OSError("a socket")])

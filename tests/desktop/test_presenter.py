@@ -117,16 +117,6 @@ def test_what_a_hook_wants_shown_stands_in_the_menu_and_the_tooltip_until_it_end
     assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == ("No event yet", before)
 
 
-def test_that_hooks_are_off_is_said_before_what_still_runs(hall: Hall) -> None:
-    hall.house.stores.switch.set_enabled(False, "test")
-
-    hall.presenter.status_shown("a", "Linting")
-
-    assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == (
-        "Hooks are off", "Hooktray · Hooks are off",
-    )  # fmt: skip
-
-
 DONE = MenuRequest(id="1", summary="guard is approved", requester="a terminal", is_undo=True)
 WAITING = Session(agent="codex", session="s1", project="shop", state=SessionState.WAITING)
 

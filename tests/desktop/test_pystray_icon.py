@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from every import every
 
 from desktop.recorded_clicks import NoClicks, RecordedClicks
 from tray.desktop.artwork import IconState
@@ -162,7 +163,9 @@ def drawn(icon: PystrayIcon) -> Any:
     return icon._icon
 
 
-def test_on_macos_whatever_touches_the_screen_is_on_the_main_thread(clicks: RecordedClicks) -> None:
+def test_on_macos_whatever_touches_the_screen_is_on_the_main_thread_and_pictures_are_templates(
+    clicks: RecordedClicks,
+) -> None:
     library = Mac()
     icon = PystrayIcon(library, clicks, "darwin", library.main)
     library_icon: Any = icon._icon
@@ -181,49 +184,27 @@ def test_on_macos_whatever_touches_the_screen_is_on_the_main_thread(clicks: Reco
     assert {name for name, _, _ in library_icon._calls} == {"visible", "icon", "title", "menu"}
     assert {thread for _, _, thread in library_icon._calls} == {threading.get_ident()}
     assert (clicks.acted, clicks.threads) == ([ToggleSwitch()], [threading.get_ident()])
-
-
-def test_on_macos_each_picture_is_a_template() -> None:
-    library = Mac()
-    icon = PystrayIcon(library, NoClicks(), "darwin", library.main)
-
-    icon.main.post(icon._appear)
-    icon.show(IconState.PAUSED, "paused", ())
-    icon.stop()
-    library.main.run()
-
-    library_icon: Any = icon._icon
     assert library_icon._icon_image.template
 
 
 def test_on_windows_clicks_come_to_the_main_thread_and_ampersands_are_shown(
     windows: PystrayIcon, clicks: RecordedClicks
 ) -> None:
+    """The left button chooses a row that is not shown, which opens the page."""
     windows.show(IconState.ON, "R&D", menu(MenuState(now=0.0, running="R&D")))
 
     icon = drawn(windows)
-    next(row for row in reversed(icon.menu) if row != Menu.SEPARATOR and row.visible).action(icon, None)
+    rows = [row for row in icon.menu if row != Menu.SEPARATOR]
+    for row in (*(row for row in rows if row.default), [row for row in rows if row.visible][-1]):
+        row.action(icon, None)
     done = threading.Event()
     windows.main.post(done.set)
 
     assert done.wait(DEADLINE)
-    assert icon.menu[0].text == "R&&D"
-    assert icon.title == "R&D"
-    assert clicks.acted == [QuitTray()]
+    assert (icon.menu[0].text, icon.title) == ("R&&D", "R&D")
+    assert clicks.acted == [OpenPage(), QuitTray()]
     assert clicks.threads[0] not in {thread for _, _, thread in icon._calls}
-
-
-def test_the_left_button_on_windows_opens_the_page(windows: PystrayIcon, clicks: RecordedClicks) -> None:
-    windows.show(IconState.ON, "", menu(MenuState(now=0.0)))
-
-    (row,) = (row for row in drawn(windows).menu if row != Menu.SEPARATOR and row.default)
-    row.action(windows._icon, None)
-    done = threading.Event()
-    windows.main.post(done.set)
-
-    assert done.wait(DEADLINE)
-    assert not row.visible
-    assert clicks.acted == [OpenPage()]
+    assert [row.visible for row in rows if row.default] == [False]
 
 
 def test_a_menu_that_is_open_on_windows_is_replaced_once_it_is_closed(windows: PystrayIcon) -> None:
@@ -248,38 +229,25 @@ def test_a_menu_that_is_open_on_windows_is_replaced_once_it_is_closed(windows: P
 def test_on_windows_the_icon_appears_with_its_menu_and_then_the_balloons_that_came_before(
     windows: PystrayIcon,
 ) -> None:
-    windows.notify("api", "early")
+    assert show_balloon(windows, "claude-code · shop", "Turn ended")
     assert "visible" not in {name for name, _, _ in drawn(windows)._calls}
     assert not windows.visible
 
     windows.show(IconState.ATTENTION, "", menu(MenuState(now=0.0)))
 
-    assert [name for name, _, _ in drawn(windows)._calls] == ["icon", "title", "menu", "visible", "notify"]
+    calls = drawn(windows)._calls
+    assert [name for name, _, _ in calls] == ["icon", "title", "menu", "visible", "notify"]
+    assert calls[-1][1] == ("claude-code · shop", "Turn ended")
     assert windows.visible
-
-
-def test_a_balloon_is_shown_at_the_icon_itself(windows: PystrayIcon) -> None:
-    windows.show(IconState.ON, "", menu(MenuState(now=0.0)))
-    assert show_balloon(windows, "claude-code · shop", "Turn ended")
-
-    shown = [value for name, value, _ in drawn(windows)._calls if name == "notify"]
-    assert shown == [("claude-code · shop", "Turn ended")]
     assert not show_balloon(HeadlessIcon("no tray"), "title", "text")
 
 
-def test_a_tooltip_is_as_long_as_windows_takes_it(windows: PystrayIcon) -> None:
-    windows.show(IconState.ON, "🪝" * 200, ())
-
-    assert len(drawn(windows).title.encode("utf-16-le")) <= 2 * TOOLTIP_LIMIT
-
-
-@pytest.mark.parametrize("text", ["x" * 500, "🪝" * 500, "a" + "🪝" * 500, "\0\x1b[31m" * 90, ""])
-def test_what_is_fitted_is_clean_and_whole(text: str) -> None:
+@every("text", ["x" * 500, "🪝" * 500, "a" + "🪝" * 500, "\0\x1b[31m" * 90, ""])
+def test_a_tooltip_is_clean_and_as_long_as_windows_takes_it(text: str) -> None:
     fitted = truncate(text, TOOLTIP_LIMIT)
 
     assert len(fitted.encode("utf-16-le")) <= 2 * TOOLTIP_LIMIT
-    assert "\x1b" not in fitted
-    assert "\0" not in fitted
+    assert not {"\x1b", "\0"} & set(fitted)
 
 
 class Broken(Library):

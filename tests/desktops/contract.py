@@ -151,15 +151,6 @@ class Contract:
         assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
         wait(lambda: desktop.is_announced("not today"), SLOW, "the denial is on the screen")
 
-    @pytest.mark.parametrize(("button", "behaviour"), [("Allow", "allow"), ("Deny", "deny")])
-    def test_a_question_is_answered_by_its_button(
-        self, desktop: Shell, live: Live, button: str, behaviour: str
-    ) -> None:
-        live.configure(ASKS)
-        self.appear(desktop, live)
-
-        assert answer_question(desktop, ask(desktop, live), button) == behaviour
-
     def test_a_question_repeated_at_once_has_its_buttons(self, desktop: Shell, live: Live) -> None:
         """Plasma refuses what repeats its last notification within a second, which this does on a quick machine."""
         live.configure(ASKS)

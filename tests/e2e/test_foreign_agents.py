@@ -13,14 +13,10 @@ from house import PRE_TOOL_USE, House
 from live import Live
 from plain import Plain
 
-from tray.agents.registry import UNKNOWN, UNSUPPORTED
-from tray.engine.stores import open_stores
-from tray.model.decision import Record, Verdict
-from tray.paths import locate
+from tray.agents.registry import UNSUPPORTED
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 NEEDS_YOU = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "The last one"}
-STRANGE = {"hook": "tool.before", "token": "ghp_" + "a1B2" * 9, "text": "x" * 400}
 FOREIGN = [before_tool(name) for name in UNSUPPORTED if name != "devin"]
 
 
@@ -116,44 +112,6 @@ def test_the_user_is_notified_once_of_each_agent_also_after_a_restart(
     desk.clear_notifications()
     runs_our_line(live, before_tool("windsurf"))
     assert unguarded(live) == []
-
-
-@pytest.mark.desktop
-def test_a_payload_that_nobody_understands_is_kept_in_part_and_notified_once(
-    desk: Desk, house: House, tmp_path: Path
-) -> None:
-    """Of an agent, or of a version of one, that is not known yet."""
-    guarded(house)
-    live = Live(desk, tmp_path / "home")
-    live.start()
-    desk.clear_notifications()
-    for _ in range(3):
-        done = live.relay("claude-code", "PreToolUse", STRANGE)
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    live.relay("claude-code", "Notification", NEEDS_YOU)
-    desk.wait_notification(lambda shown: "The last one" in shown.body, deadline=30)
-
-    assert len([shown for shown in desk.notifications() if "was not understood" in shown.body]) == 1
-    live.wait_log(4)
-    live.kill()
-    done = live.relay("claude-code", "PreToolUse", STRANGE)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    live.wait_log(5)  # an answer that refuses nothing leaves before its row is written
-    rows = [row for row in kept(live) if row.agent == UNKNOWN]
-    assert [(row.verdict, row.reason, row.hooks) for row in rows] == [(Verdict.ABSTAIN, "not understood", ())] * 4
-    for row in rows:
-        excerpt, _, rest = row.payload.partition("…")
-        assert excerpt.startswith('{"hook": "tool.before", "token": "')
-        assert ("ghp_" in excerpt, len(excerpt) <= 200) == (False, True)
-        assert rest == f" (the first 200 characters of {len(json.dumps(STRANGE))} bytes)"
-
-
-def kept(live: Live) -> list[Record]:
-    journal = open_stores(locate(str(live.home)), create=False).journal
-    try:
-        return list(journal.recent(100))
-    finally:
-        journal.close()
 
 
 def unguarded(live: Live) -> list[str]:

@@ -70,28 +70,3 @@ def test_an_edit_that_mutes_everything_counts_and_undo_on_its_notification_edits
     desk.wait(lambda: shown(desk, "blocked by guard"), SLOW, "what was blocked is announced again")
 
     assert (shown(desk, "blocked by guard"), shown(desk, "Hello"), shown(desk, SILENCED)) == (1, 0, 1)
-
-
-def test_an_edit_while_no_tray_ran_is_announced_once_and_undone_in_the_menu(desk: Desk, house: House) -> None:
-    live = guarded(desk, house)
-    live.quit()
-    live.configure(MUTED)
-
-    live.start()
-    desk.wait(lambda: shown(desk, SILENCED) == 1, SLOW, "the next tray announces it")
-    live.quit()
-    live.start()
-    call(live, "s-1")
-    live.wait_log(1)
-    assert (shown(desk, SILENCED), live.cli_json("status")[0]["pending"]) == (1, 0)
-
-    def is_announced() -> int:
-        call(live, "s-2")
-        return shown(desk, "blocked by guard")
-
-    live.configure(HOOKS)
-    desk.wait(is_announced, SLOW, "the file is read")
-    live.configure(MUTED)
-    desk.wait(lambda: shown(desk, SILENCED) == 2, SLOW, "the next edit is announced again")
-    live.click("Approvals", "hooktray.yaml:1 silences", "Undo")
-    desk.wait(lambda: notify_of(live.config)[0], SLOW, "the file is edited")

@@ -94,14 +94,3 @@ def test_below_three_hooks_guards_are_still_asked_and_below_four_only_rules(nest
     assert nest.row("level-5 ").adjustments[0].startswith("the event comes from below 4 hooks")
     assert [nest.count(f"starter-{level}") for level in range(1, 6)] == [1, 1, 1, 1, 0]
     assert nest.count("guard") == 4
-
-
-def test_two_hooks_that_start_each_others_agents_end(nest: Nest) -> None:
-    one, other = nest.agent("one", "ping"), nest.agent("other", "pong")
-    nest.starter("ping", f"sh {other}", "pinger")
-    nest.starter("pong", f"sh {one}", "ponger")
-    nest.live.start()
-
-    nest.live.relay("claude-code", "PreToolUse", PRE_TOOL_USE | {"tool_input": {"command": "ping"}})
-
-    assert (nest.count("pinger"), nest.count("ponger")) == (1, 1)

@@ -229,42 +229,6 @@ def test_a_guard_that_never_ends_is_no_allow_because_the_tray_quits(house: House
         assert (len(scene.started), scene.overlapped) == (2, False)
 
 
-def test_a_second_signal_ends_the_hooks_at_once(house: House, plain: Plain, tmp_path: Path) -> None:
-    scene = Scene(house, plain, tmp_path, LONG)
-    scene.guard(failure="allow")
-    scene.live.start()
-    relay = scene.relay()
-    scene.live.process.send_signal(signal.SIGTERM)
-    scene.shut()
-
-    scene.live.process.send_signal(signal.SIGTERM)
-    wait(lambda: len(scene.started) == 2, 60, "the one-shot engine asks the guard")
-    scene.go()
-
-    assert denied(relay), scene.explain()
-    assert scene.live.process.wait(LONG) == 0
-    assert not scene.overlapped
-
-
-def test_a_guard_that_the_session_manager_ends_together_with_the_tray_is_asked_again(
-    house: House, plain: Plain, tmp_path: Path
-) -> None:
-    """systemd sends SIGTERM to every process of a login's program, also to hooks."""
-    scene = Scene(house, plain, tmp_path, LONG)
-    scene.guard(failure="allow")
-    scene.live.start()
-    relay = scene.relay()
-    scene.live.process.send_signal(signal.SIGTERM)
-    scene.shut()
-
-    os.killpg(scene.started[0], signal.SIGTERM)
-    wait(lambda: len(scene.started) == 2, 60, "the one-shot engine asks the guard")
-    scene.go()
-
-    assert denied(relay), scene.explain()
-    assert scene.live.process.wait(LONG) == 0
-
-
 def test_a_request_to_an_http_hook_is_cut_and_the_one_shot_engine_asks_again(
     house: House, plain: Plain, tmp_path: Path
 ) -> None:

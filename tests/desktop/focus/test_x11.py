@@ -19,14 +19,17 @@ def terminal(desk: Desk, title: str) -> Pane:
     return child_pane(desk, started.pid)
 
 
-def test_a_window_of_other_processes_is_not_believed(desk: Desk) -> None:
+def test_a_window_of_other_processes_is_not_believed_and_a_minimised_one_comes_back(desk: Desk) -> None:
     """`WINDOWID` is inherited by whatever is started from a terminal."""
     one, two = terminal(desk, "first"), terminal(desk, "second")
     terminal(desk, "third")
 
     focus(replace(one.place, window=two.place.window), "", desk.environment)
-
     wait_active(desk, "first")
+
+    desk.run(["xdotool", "search", "--name", "^second$", "windowminimize"])
+    focus(two.place, "", desk.environment)
+    wait_active(desk, "second")
 
 
 def test_a_terminal_that_names_an_inner_window_of_its_own_is_raised(desk: Desk) -> None:
@@ -38,16 +41,6 @@ def test_a_terminal_that_names_an_inner_window_of_its_own_is_raised(desk: Desk) 
 
     wait_active(desk, "first")
     assert result == FocusResult(True)
-
-
-def test_a_minimised_window_comes_back(desk: Desk) -> None:
-    one = terminal(desk, "first")
-    terminal(desk, "second")
-    desk.run(["xdotool", "search", "--name", "^first$", "windowminimize"])
-
-    focus(one.place, "", desk.environment)
-
-    wait_active(desk, "first")
 
 
 def test_what_has_no_window_here_raises_nothing_and_says_so(desk: Desk) -> None:
