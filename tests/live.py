@@ -30,6 +30,13 @@ from tray.store.switch import SwitchState
 
 PYTHON = sys.executable
 PROGRAM = ("-m", "tray")
+PERMISSION = {
+    "session_id": "s-1",
+    "cwd": "/w/api",
+    "hook_event_name": "PermissionRequest",
+    "tool_name": "Bash",
+    "tool_input": {"command": "rm -rf build"},
+}
 PAYLOADS = Path(__file__).parent / "agents" / "payloads"
 
 

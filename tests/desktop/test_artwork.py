@@ -6,12 +6,11 @@ import subprocess
 import sys
 from itertools import combinations
 from pathlib import Path
-from xml.etree import ElementTree
 
 from every import every
 from PIL import Image, ImageChops, ImageColor, ImageStat
 
-from tray.desktop.artwork import SIZES, TILE, IconState, colour, draw, on_tile, pixmaps, svg
+from tray.desktop.artwork import SIZES, TILE, IconState, colour, draw, on_tile, pixmaps
 
 ICONS = Path(__file__).parents[2] / "icons"
 LIGHT_PANEL, DARK_PANEL = "#f6f5f4", "#353535"
@@ -85,14 +84,6 @@ def test_a_tile_is_the_picture_on_an_opaque_ground() -> None:
     assert tile.mode == "RGB"
     assert tile.getpixel((0, 0)) == ImageColor.getrgb(TILE)
     assert ImageColor.getrgb(colour(IconState.ON, dark=True)) in {shade for _, shade in tile.getcolors(1024) or ()}
-
-
-@every("state", IconState)
-def test_the_scalable_picture_is_xml_with_one_path_for_each_shape(state: IconState) -> None:
-    picture = ElementTree.fromstring(svg(state))
-
-    assert picture.get("viewBox") == "0 0 16 16"
-    assert len(picture.findall(".//{http://www.w3.org/2000/svg}path")) >= 2
 
 
 def test_the_rendered_files_are_up_to_date(tmp_path: Path) -> None:

@@ -16,19 +16,7 @@ from msgspec.structs import replace
 
 from desktop.menu_parts import CLAUDE, LABEL_LIMIT, NOON, OFF, PENDING, RECORD, find, labels, walk
 from tray.approvals.user_action import UserAction
-from tray.desktop.menu import menu
-from tray.desktop.menu.actions import (
-    Action,
-    AnswerQuestion,
-    GoToSession,
-    OpenPage,
-    QuitTray,
-    Review,
-    RunDoctor,
-    ShowAgents,
-    ShowProblem,
-    ToggleSwitch,
-)
+from tray.desktop.menu import actions, menu
 from tray.desktop.menu.items import ItemKind
 from tray.desktop.menu.state import (
     AlertsState,
@@ -59,7 +47,11 @@ def test_the_rows_stand_in_the_order_that_the_user_knows() -> None:
         "Settings",
         "Quit",
     ]
-    assert [row.action for row in rows if row.action] == [ToggleSwitch(), OpenPage(), QuitTray()]
+    assert [row.action for row in rows if row.action] == [
+        actions.ToggleSwitch(),
+        actions.OpenPage(),
+        actions.QuitTray(),
+    ]
 
 
 def test_a_broken_file_is_told_by_name_place_and_cause_and_a_click_tells_the_rest() -> None:
@@ -69,7 +61,7 @@ def test_a_broken_file_is_told_by_name_place_and_cause_and_a_click_tells_the_res
     row = find(MenuState(now=NOON, enabled=False, problem=problem), "status")
 
     assert row.label == "hooktray.yaml:2:5: unknown event `tool_befor`"
-    assert (row.action, row.enabled) == (ShowProblem(), True)
+    assert (row.action, row.enabled) == (actions.ShowProblem(), True)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +92,7 @@ def test_the_first_row_says_what_is_not_as_usual_and_has_what_ends_it() -> None:
 
     assert [(row.label, [child.action for child in row.children]) for row in shown] == [
         ("Hooks are paused until 12:10", [UserAction(action="resume")]),
-        ("Hooks are off", [ToggleSwitch()]),
+        ("Hooks are off", [actions.ToggleSwitch()]),
         ("Linting", []),
     ]
     assert menu(asked)[0].label == "1 request waits for you"
@@ -146,8 +138,8 @@ def test_an_open_question_is_answered_in_the_menu_and_a_form_on_the_page() -> No
     assert find(state, "questions").label == "Needs you (2)"
     assert [row.label for row in rows] == ["Bash · claude-code · api"] * 2
     assert [(child.label, child.action) for row in rows for child in row.children] == [
-        ("Allow", AnswerQuestion("q/1", allow=True)), ("Deny", AnswerQuestion("q/1", allow=False)),
-        ("Answer…", OpenPage("questions/q2")), ("Decline", AnswerQuestion("q2", allow=False)),
+        ("Allow", actions.AnswerQuestion("q/1", allow=True)), ("Deny", actions.AnswerQuestion("q/1", allow=False)),
+        ("Answer…", actions.OpenPage("questions/q2")), ("Decline", actions.AnswerQuestion("q2", allow=False)),
     ]  # fmt: skip
 
 
@@ -223,7 +215,7 @@ def test_the_first_row_leaves_out_what_does_not_fit_and_opens_the_agents_that_do
     codex = replace(CLAUDE, agent="codex", name="Codex", firing=False)
     row = find(MenuState(now=NOON, agents=(codex,), active_agents=1, recent=(RECORD,)), "status")
 
-    assert (row.label, row.action) == ("1 agent · Codex is not firing", ShowAgents())
+    assert (row.label, row.action) == ("1 agent · Codex is not firing", actions.ShowAgents())
 
 
 def test_every_row_makes_sense_when_it_is_read_aloud() -> None:
@@ -274,20 +266,26 @@ def test_needs_you_lists_every_agent_that_waits_and_the_first_row_goes_there() -
         "codex · shop waits for you · 2 min ago",
         "codex · shop waits for you · 2 min ago",
     ]
-    assert (first.label, first.action) == ("codex · shop waits for you", GoToSession("codex", "s1"))
-    assert find(state, "status").action == GoToSession("x-code", "s2")
+    assert (first.label, first.action) == ("codex · shop waits for you", actions.GoToSession("codex", "s1"))
+    assert find(state, "status").action == actions.GoToSession("x-code", "s2")
 
 
 @pytest.mark.parametrize(
     ("state", "text", "action"),
     [
-        (MenuState(now=NOON, agents=(replace(CLAUDE, changed="gone"),)), "Claude Code no longer asks", ShowAgents()),
-        (MenuState(now=NOON, approvals=(PENDING,)), "1 approval waits", Review(PENDING.key, PENDING.digest)),
-        (MenuState(now=NOON, failing_hooks=4), "4 hooks in trouble", RunDoctor()),
-        (MenuState(now=NOON, failing_hooks=4, unjudged=2), "2 calls ran unjudged", RunDoctor()),
+        (
+            MenuState(now=NOON, agents=(replace(CLAUDE, changed="gone"),)),
+            "Claude Code no longer asks",
+            actions.ShowAgents(),
+        ),
+        (MenuState(now=NOON, approvals=(PENDING,)), "1 approval waits", actions.Review(PENDING.key, PENDING.digest)),
+        (MenuState(now=NOON, failing_hooks=4), "4 hooks in trouble", actions.RunDoctor()),
+        (MenuState(now=NOON, failing_hooks=4, unjudged=2), "2 calls ran unjudged", actions.RunDoctor()),
     ],
 )
-def test_the_first_row_opens_the_cause_of_what_the_icon_shows(state: MenuState, text: str, action: Action) -> None:
+def test_the_first_row_opens_the_cause_of_what_the_icon_shows(
+    state: MenuState, text: str, action: actions.Action
+) -> None:
     row = find(state, "status")
 
     assert row.label.startswith(text)

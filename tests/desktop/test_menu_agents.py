@@ -6,15 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from desktop.menu_parts import CLAUDE, NOON, find, labels
-from tray.desktop.menu.actions import (
-    Action,
-    ApplyConnection,
-    ConnectAll,
-    LeaveEntries,
-    ProbeAgent,
-    PutEntriesBack,
-    ReviewConnection,
-)
+from tray.desktop.menu import actions
 from tray.desktop.menu.items import Item, ItemKind
 from tray.desktop.menu.state import Approval, MenuAgent, MenuPreview, MenuState
 from tray.model.hook import ApprovalState
@@ -49,7 +41,7 @@ FRESH = replace(CLAUDE, connected=False, connect=ADDS)
 CODEX = MenuAgent(agent="codex", name="Codex", installed=True, connect=replace(ADDS, digest="9f", summary="adds 12"))
 
 
-def rows(item: Item) -> list[tuple[str, Action | None]]:
+def rows(item: Item) -> list[tuple[str, actions.Action | None]]:
     return [(row.label, row.action) for row in item.children if row.kind is not ItemKind.SEPARATOR]
 
 
@@ -59,8 +51,8 @@ def test_connecting_is_one_question_with_a_summary() -> None:
     assert labels(find(state, "settings/agents/claude-code")) == ["Connect Claude Code"]
     assert rows(find(state, "settings/agents/claude-code/connect")) == [
         ("adds 1 entry for each of 14 events to ~/.claude/settings.json", None),
-        ("Connect Claude Code", ApplyConnection("claude-code", "1a2b3c4d5e")),
-        ("Show the difference", ReviewConnection("claude-code", connect=True)),
+        ("Connect Claude Code", actions.ApplyConnection("claude-code", "1a2b3c4d5e")),
+        ("Show the difference", actions.ReviewConnection("claude-code", connect=True)),
     ]
 
 
@@ -72,12 +64,12 @@ def test_a_connected_agent_is_disconnected_tried_and_connected_anew_where_its_li
         ("its lines are old", None),
         ("Connect Claude Code anew", None),
         ("Disconnect Claude Code", None),
-        ("Try it", ProbeAgent("claude-code")),
+        ("Try it", actions.ProbeAgent("claude-code")),
     ]
     assert rows(find(state, "settings/agents/claude-code/disconnect")) == [
         ("takes 14 entries out of ~/.claude/settings.json", None),
-        ("Disconnect Claude Code", ApplyConnection("claude-code", "5e4d3c2b1a")),
-        ("Show the difference", ReviewConnection("claude-code", connect=False)),
+        ("Disconnect Claude Code", actions.ApplyConnection("claude-code", "5e4d3c2b1a")),
+        ("Show the difference", actions.ReviewConnection("claude-code", connect=False)),
     ]
 
 
@@ -89,13 +81,16 @@ def test_while_nothing_is_connected_the_first_row_connects_all_agents_or_the_onl
     assert rows(find(state, "offer")) == [
         ("Claude Code: adds 1 entry for each of 14 events to ~/.claude/settings.json", None),
         ("Codex: adds 12", None),
-        ("Connect all 2 agents", ConnectAll(("1a2b3c4d5e", "9f"))),
+        ("Connect all 2 agents", actions.ConnectAll(("1a2b3c4d5e", "9f"))),
         ("Connect Claude Code", None),
         ("Connect Codex", None),
     ]
-    assert rows(find(state, "offer/codex"))[1] == ("Connect Codex", ApplyConnection("codex", "9f"))
+    assert rows(find(state, "offer/codex"))[1] == ("Connect Codex", actions.ApplyConnection("codex", "9f"))
     assert find(alone, "offer").label == "No agent is connected"
-    assert rows(find(alone, "offer"))[1] == ("Connect Claude Code", ApplyConnection("claude-code", "1a2b3c4d5e"))
+    assert rows(find(alone, "offer"))[1] == (
+        "Connect Claude Code",
+        actions.ApplyConnection("claude-code", "1a2b3c4d5e"),
+    )
     for agents, active in (((FRESH, gone), 1), ((CLAUDE, gone), 0), ((gone,), 0)):
         other = replace(state, agents=agents, active_agents=active)
         assert find(other, "status").kind is ItemKind.LABEL
@@ -131,8 +126,8 @@ def test_the_first_row_asks_whether_to_connect_events_that_a_hook_needs() -> Non
     assert find(state, "wanted").label == "A hook needs more events of Claude Code"
     assert rows(find(state, "wanted")) == [
         ("no entry for PreCompact", None),
-        ("Connect Claude Code", PutEntriesBack("claude-code")),
-        ("Leave it", LeaveEntries("claude-code", "d1")),
+        ("Connect Claude Code", actions.PutEntriesBack("claude-code")),
+        ("Leave it", actions.LeaveEntries("claude-code", "d1")),
     ]
 
 

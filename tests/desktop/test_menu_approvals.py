@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from every import every
 from msgspec.structs import replace
 
 from desktop.menu_parts import CHANGED, NOON, OFF, PENDING, find, labels
 from tray.approvals.user_action import UserAction
-from tray.desktop.menu.actions import Action, Review, ReviewBatch, ShowIncident
-from tray.desktop.menu.items import Item
+from tray.desktop.menu.actions import Review, ReviewBatch, ShowIncident
 from tray.desktop.menu.state import Approval, MenuBatch, MenuState
 from tray.model.hook import ApprovalState
 
@@ -27,15 +27,6 @@ def test_an_approval_offers_review_approve_with_the_digest_and_deny() -> None:
         UserAction(action="approve", key=PENDING.key, digest=PENDING.digest),
         UserAction(action="deny", key=PENDING.key, digest=PENDING.digest),
     ]
-
-
-def approval(one: Approval) -> Item:
-    (row,) = find(MenuState(now=NOON, approvals=(one,)), "approvals").children
-    return row
-
-
-def choices(one: Approval) -> list[tuple[str, Action | None]]:
-    return [(child.label, child.action) for child in approval(one).children]
 
 
 def test_imported_hooks_and_those_of_one_file_are_reviewed_and_approved_in_one_row_above_their_own() -> None:
@@ -66,47 +57,35 @@ def test_damage_of_the_database_is_the_first_row_and_opens_what_happened() -> No
     assert (row.label, row.action) == ("The database was damaged", ShowIncident())
 
 
-def test_a_changed_hook_offers_to_keep_the_approved_copy() -> None:
-    assert choices(CHANGED) == [
-        ("Review", Review(PENDING.key, PENDING.digest)),
-        ("Approve 1a2b3c4d", UserAction(action="approve", key=PENDING.key, digest=PENDING.digest)),
-        ("Keep the approved copy", UserAction(action="deny", key=PENDING.key, digest=PENDING.digest)),
-    ]
+REMOVED = replace(CHANGED, digest="removed", removed=True)
+GONE = replace(CHANGED, digest="", missing=True)
+SETTING = replace(PENDING, key="setting:without_tray", name="without_tray: allow", event="", kind="setting")
 
 
-def test_a_hook_that_was_taken_out_of_its_file_can_be_kept_or_revoked() -> None:
-    removed = replace(CHANGED, digest="removed", removed=True)
+@every(
+    ("one", "label", "choices"),
+    [
+        (
+            CHANGED,
+            "guard · tool_before · changed",
+            {"Review": "", "Approve 1a2b3c4d": "approve", "Keep the approved copy": "deny"},
+        ),
+        (REMOVED, "guard · removed from its file", {"Review": "", "Keep it": "deny", "Revoke it": "approve"}),
+        (GONE, "guard · file is gone", {"Review": "", "Revoke it": "revoke"}),
+        (replace(GONE, missing=False), "guard · cannot be read", {"Review": "", "Revoke it": "revoke"}),
+        (replace(PENDING, digest="", missing=True), "guard · file is missing", {}),
+        (SETTING, "Setting: without_tray: allow · new", {"Approve 1a2b3c4d": "approve", "Deny": "deny"}),
+    ],
+)
+def test_each_state_of_an_approval_has_its_own_choices(one: Approval, label: str, choices: dict[str, str]) -> None:
+    (row,) = find(MenuState(now=NOON, approvals=(one,)), "approvals").children
 
-    assert approval(removed).label == "guard · removed from its file"
-    assert choices(removed) == [
-        ("Review", Review(PENDING.key, "removed")),
-        ("Keep it", UserAction(action="deny", key=PENDING.key, digest="removed")),
-        ("Revoke it", UserAction(action="approve", key=PENDING.key, digest="removed")),
-    ]
-
-
-def test_an_approved_hook_whose_file_is_gone_can_be_revoked() -> None:
-    gone = replace(CHANGED, digest="", missing=True)
-
-    assert approval(gone).label == "guard · file is gone"
-    assert choices(gone) == [
-        ("Review", Review(PENDING.key, "")),
-        ("Revoke it", UserAction(action="revoke", key=PENDING.key)),
-    ]
-    assert approval(replace(gone, missing=False)).label == "guard · cannot be read"
-
-
-def test_a_new_hook_without_its_file_is_shown_and_cannot_be_approved() -> None:
-    row = approval(replace(PENDING, digest="", missing=True))
-
-    assert (row.label, row.enabled, row.children) == ("guard · file is missing", False, ())
-
-
-def test_a_setting_names_itself_and_has_no_bytes_to_review() -> None:
-    setting = replace(PENDING, key="setting:without_tray", name="without_tray: allow", event="", kind="setting")
-
-    assert approval(setting).label == "Setting: without_tray: allow · new"
-    assert [label for label, _ in choices(setting)] == ["Approve 1a2b3c4d", "Deny"]
+    assert (row.label, row.enabled) == (label, bool(choices))
+    assert labels(row) == list(choices)
+    for child, act in zip(row.children, choices.values(), strict=True):
+        digest = "" if act == "revoke" else one.digest
+        wanted = UserAction(action=act, key=one.key, digest=digest) if act else Review(one.key, one.digest)
+        assert child.action == wanted
 
 
 def test_requests_stand_below_the_approvals_and_only_the_last_five_are_shown() -> None:

@@ -13,28 +13,7 @@ from msgspec.structs import replace
 from desktop.hall import RECORD, Hall, labels
 from desktop.recorded_parts import RecordedParts
 from tray.approvals.user_action import UserAction
-from tray.desktop.menu.actions import (
-    AnswerQuestion,
-    ConnectAll,
-    EndSnooze,
-    GoToSession,
-    LeaveEntries,
-    OpenConfiguration,
-    OpenPage,
-    ProbeAgent,
-    PutEntriesBack,
-    QuitTray,
-    ReviewConnection,
-    RunDoctor,
-    SetAlertClass,
-    SetQuietHours,
-    ShowAgents,
-    ShowDeferred,
-    ShowIncident,
-    ShowReason,
-    Snooze,
-    StartAtLogin,
-)
+from tray.desktop.menu import actions
 from tray.desktop.menu.state import MenuAgent, MenuPreview
 from tray.engine.user_questions import UserQuestion
 from tray.model.decision import Decision, Verdict
@@ -87,7 +66,7 @@ def test_a_class_of_alerts_is_turned_off_and_on(hall: Hall) -> None:
     hall.click("Alerts", "Blocked")
     off = hall.house.stores.switch.current.muted_classes
     (row,) = (row for row in hall.rows("Alerts") if row.label == "Blocked")
-    hall.controller.act(SetAlertClass("blocked", on=True))
+    hall.controller.act(actions.SetAlertClass("blocked", on=True))
 
     assert (off, row.checked, hall.house.stores.switch.current.muted_classes) == (
         frozenset({"blocked"}),
@@ -99,22 +78,22 @@ def test_a_class_of_alerts_is_turned_off_and_on(hall: Hall) -> None:
 @pytest.mark.parametrize(
     ("action", "asked"),
     [
-        (AnswerQuestion("q", allow=True), ("q", True)),
-        (Snooze(None), ("snooze", None)),
-        (EndSnooze(), "wake"),
-        (SetQuietHours(on=False), ("quiet", False)),
-        (ShowDeferred(), "held"),
-        (GoToSession("shelley", "s1"), ("go", "shelley", "s1")),
-        (ShowIncident(), "incident"),
-        (OpenPage(), ("page", "")),
-        (OpenPage("questions/q"), ("page", "questions/q")),
-        (ShowAgents(), "agents"),
-        (ReviewConnection("shelley", connect=True), ("review", "shelley", True)),
-        (ProbeAgent("shelley"), ("probe", "shelley")),
-        (ConnectAll(("1a2b", "3c4d")), ("take all", "1a2b", "3c4d")),
-        (PutEntriesBack("shelley"), ("put back", "shelley")),
-        (LeaveEntries("shelley", "1a2b"), ("leave", "shelley", "1a2b")),
-        (QuitTray(), "quit"),
+        (actions.AnswerQuestion("q", allow=True), ("q", True)),
+        (actions.Snooze(None), ("snooze", None)),
+        (actions.EndSnooze(), "wake"),
+        (actions.SetQuietHours(on=False), ("quiet", False)),
+        (actions.ShowDeferred(), "held"),
+        (actions.GoToSession("shelley", "s1"), ("go", "shelley", "s1")),
+        (actions.ShowIncident(), "incident"),
+        (actions.OpenPage(), ("page", "")),
+        (actions.OpenPage("questions/q"), ("page", "questions/q")),
+        (actions.ShowAgents(), "agents"),
+        (actions.ReviewConnection("shelley", connect=True), ("review", "shelley", True)),
+        (actions.ProbeAgent("shelley"), ("probe", "shelley")),
+        (actions.ConnectAll(("1a2b", "3c4d")), ("take all", "1a2b", "3c4d")),
+        (actions.PutEntriesBack("shelley"), ("put back", "shelley")),
+        (actions.LeaveEntries("shelley", "1a2b"), ("leave", "shelley", "1a2b")),
+        (actions.QuitTray(), "quit"),
     ],
 )
 def test_what_others_supply_is_asked_of_them(
@@ -128,8 +107,8 @@ def test_what_others_supply_is_asked_of_them(
 def test_the_doctors_report_is_opened_so_that_its_calls_count_as_seen_and_so_is_the_configuration(
     hall: Hall, others: RecordedParts
 ) -> None:
-    hall.controller.act(RunDoctor())
-    hall.controller.act(OpenConfiguration())
+    hall.controller.act(actions.RunDoctor())
+    hall.controller.act(actions.OpenConfiguration())
 
     assert others.asked == ["doctor", "acknowledge"]
     assert others.opener.opened == [Path("doctor.txt"), hall.house.paths.config]
@@ -153,10 +132,10 @@ def test_a_decision_is_shown_on_its_page_and_where_none_can_be_had_in_an_alert(
 ) -> None:
     hall.presenter.recent.appendleft(replace(RECORD, id="d1", reason="guard: no"))
 
-    hall.controller.act(ShowReason("d1"))
+    hall.controller.act(actions.ShowReason("d1"))
     shown, told = list(others.asked), list(hall.told)
     others.page.has_browser = False
-    hall.controller.act(ShowReason("d1"))
+    hall.controller.act(actions.ShowReason("d1"))
 
     assert (shown, told) == ([("page", "d1")], [])
     assert [text for _, text in hall.told] == ["End of turn · guard: no"]
@@ -176,9 +155,9 @@ def test_an_open_question_draws_attention(hall: Hall, others: RecordedParts) -> 
 
 
 def test_start_at_login_is_said_when_it_is_so_and_refused_with_its_cure(hall: Hall, others: RecordedParts) -> None:
-    hall.controller.act(StartAtLogin(True))
+    hall.controller.act(actions.StartAtLogin(True))
     others.login.refuses = True
-    hall.controller.act(StartAtLogin(False))
+    hall.controller.act(actions.StartAtLogin(False))
 
     assert others.login.on
     assert hall.told == [

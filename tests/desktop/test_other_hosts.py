@@ -35,13 +35,13 @@ def bare(tmp_path: Path) -> Iterator[Desk]:
 
 def lxqt(desk: Desk) -> Program:
     host = desk.start(["lxqt-panel"], QT)
-    desk.wait(lambda: desk.bus.has_name("org.kde.StatusNotifierWatcher"), SLOW, "LXQt's panel watches")
+    desk.wait(lambda: desk.bus.has_name("org.kde.StatusNotifierWatcher"), what="LXQt's panel watches")
     return host
 
 
 def tint2(desk: Desk) -> Program:
     host = desk.start(["tint2"])
-    desk.wait(lambda: "systray started" in desk.log(host), SLOW, "tint2 has a tray")
+    desk.wait(lambda: "systray started" in desk.log(host), what="tint2 has a tray")
     return host
 
 
@@ -67,7 +67,7 @@ def icon_at(desk: Desk, *, dark: bool | None = None) -> tuple[int, int]:
         spots = [(x, y) for x, y, at in seen if all(abs(a - b) < 24 for a, b in zip(at, ink, strict=True))]  # type: ignore[arg-type]
         return spots if len(spots) > 40 else []
 
-    spots = desk.wait(found, SLOW, "the icon is drawn")
+    spots = desk.wait(found, what="the icon is drawn")
     return sum(x for x, _ in spots) // len(spots), sum(y for _, y in spots) // len(spots)
 
 
@@ -101,7 +101,7 @@ def click_row(desk: Desk, popup: Box, number: int) -> None:
     y = rows(desk, popup)[number]
     desk.screen.point(popup.x + popup.width // 2, y)
     desk.screen.press(LEFT)
-    desk.wait(lambda: not desk.screen.popups(), SLOW, "the menu closes")
+    desk.wait(lambda: not desk.screen.popups(), what="the menu closes")
 
 
 def acted(desk: Desk, process: Program, *words: str) -> None:
@@ -109,7 +109,7 @@ def acted(desk: Desk, process: Program, *words: str) -> None:
         lines = desk.log(process).splitlines()[1:]
         return [line for line in lines if line != "opened"] == list(words)
 
-    desk.wait(said, SLOW, f"the clicks arrive: {words}")
+    desk.wait(said, what=f"the clicks arrive: {words}")
 
 
 def test_on_lxqts_panel_each_button_does_what_it_shall(bare: Desk) -> None:
@@ -137,8 +137,8 @@ def test_the_icon_leaves_the_old_tray_when_a_host_comes_and_goes_back_when_that_
     assert bare.log(process) == f"pystray {NO_MENU}\n"
 
     host = lxqt(bare)
-    bare.wait(lambda: [item for item in bare.items() if bare.bus.pid(item.bus) == process.pid], SLOW, "it registers")
-    bare.wait(lambda: dark_ink(bare) == 0, SLOW, "it is gone from the old tray")
+    bare.wait(lambda: [item for item in bare.items() if bare.bus.pid(item.bus) == process.pid], what="it registers")
+    bare.wait(lambda: dark_ink(bare) == 0, what="it is gone from the old tray")
     os.kill(host.pid, 9)
 
     icon_at(bare, dark=True)

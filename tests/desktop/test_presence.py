@@ -11,7 +11,7 @@ from desk import Desk, wait
 from every import every
 from msgspec.structs import replace
 
-from desktop.focus.terminals import LONG, Pane, child_pane, front, tmux
+from desktop.focus.terminals import Pane, child_pane, front, tmux
 from desktop.logind import logind
 from tray.desktop import presence
 from tray.desktop.wayland_idle import IdleWatch
@@ -56,7 +56,7 @@ def test_a_terminal_without_tabs_is_watched_when_it_has_the_keyboard_and_a_key_w
     here = look(desk, pane)
     with_tabs = replace(pane.place, kitty="unix:/nowhere", kitty_window="1")
     unknown = presence.attention(with_tabs, 300.0, {"DISPLAY": desk.environment["DISPLAY"]})
-    wait(lambda: look(desk, pane, away_after=2.0) == AWAY, LONG, "two seconds without a key")
+    wait(lambda: look(desk, pane, away_after=2.0) == AWAY, what="two seconds without a key")
     touch(desk)
     back = look(desk, pane, away_after=0.0)
     desk.start(["xterm", "-T", "second", "-e", "cat"])

@@ -38,18 +38,8 @@ class Menu(tuple[Any, ...]):
 
 
 class Row:
-    def __init__(
-        self,
-        text: str,
-        action: Any,
-        checked: Any = None,
-        enabled: bool = True,
-        default: bool = False,
-        visible: bool = True,
-    ) -> None:
-        self.text, self.action, self.enabled = text, action, enabled
-        self.default, self.visible = default, visible
-        self.checked = checked(self) if checked else None
+    def __init__(self, text: str, action: Any, default: bool = False, visible: bool = True, **more: Any) -> None:
+        self.text, self.action, self.default, self.visible = text, action, default, visible
 
 
 class Icon:

@@ -80,7 +80,9 @@ def test_a_tray_that_runs_keeps_its_socket(plain: Plain, manager: FakeUserManage
     assert live.is_running()
 
 
-def test_a_unit_of_others_is_left_alone(plain: Plain, manager: FakeUserManager) -> None:
+def test_a_unit_of_others_is_left_alone_and_what_systemctl_says_is_passed_on(
+    plain: Plain, manager: FakeUserManager
+) -> None:
     manager.units.mkdir(parents=True)
     (manager.units / SERVICE).write_text("[Service]\nExecStart=/bin/true\n")
 
@@ -89,10 +91,8 @@ def test_a_unit_of_others_is_left_alone(plain: Plain, manager: FakeUserManager) 
     assert (done.returncode, b"hooktray.service: this entry is not from Hooktray" in done.stderr) == (1, True)
     assert manager.asked == []
 
-
-def test_what_systemctl_says_is_passed_on(plain: Plain, manager: FakeUserManager) -> None:
+    (manager.units / SERVICE).unlink()
     (plain.folder / "bin" / "systemctl").write_text("#!/bin/sh\necho 'Failed to connect to bus' >&2; exit 1\n")
-
     done = Live(plain, plain.folder / "h").cli("autostart", "on")
 
     assert done.returncode == 1

@@ -15,7 +15,7 @@ from desk.browsers import browser
 from desk.wait import wait
 from desktops.shell import Shell
 from house import PRE_TOOL_USE
-from live import Live
+from live import PERMISSION, Live
 from terminal import Terminal
 
 from tray.desktop.artwork import IconState
@@ -26,13 +26,6 @@ REFUSES = "cat >/dev/null; echo 'not today' >&2; exit 2"
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
 ASKS = {"ask_on_desktop": {"agents": ["claude-code"]}}
 SOUNDING = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "Hello"}
-PERMISSION = {
-    "session_id": "s-1",
-    "cwd": "/w/api",
-    "hook_event_name": "PermissionRequest",
-    "tool_name": "Bash",
-    "tool_input": {"command": "rm -rf build"},
-}
 # An agent: it has a relay run, so that the tray knows it, and stays.
 AGENT = 'cat >payload.json; "$@" <payload.json >/dev/null; echo heard; exec sleep 600'
 
@@ -40,7 +33,7 @@ AGENT = 'cat >payload.json; "$@" <payload.json >/dev/null; echo heard; exec slee
 def ask(desktop: Shell, live: Live) -> subprocess.Popen[bytes]:
     """An agent whose relay waits for the answer to a question that is on the screen."""
     relay = live.start_relay("claude-code", "PermissionRequest", PERMISSION)
-    wait(lambda: desktop.is_announced("Bash"), SLOW, "the question is on the screen")
+    wait(lambda: desktop.is_announced("Bash"), what="the question is on the screen")
     return relay
 
 
@@ -75,8 +68,8 @@ class Contract:
     def appear(self, desktop: Shell, live: Live) -> None:
         """Start the tray, and wait for its icon on the screen."""
         live.start()
-        wait(lambda: desktop.icons() == 1, SLOW, "the icon is drawn")
-        wait(lambda: live.health()["icon"] == "sni", SLOW, "the tray knows that its icon is shown")
+        wait(lambda: desktop.icons() == 1, what="the icon is drawn")
+        wait(lambda: live.health()["icon"] == "sni", what="the tray knows that its icon is shown")
 
     def guard(self, desktop: Shell, live: Live) -> None:
         """A tray with an approved hook that denies."""
@@ -90,18 +83,18 @@ class Contract:
         for _ in range(STARTS):
             self.appear(desktop, live)
             assert live.quit() == 0
-            wait(lambda: desktop.icons() == 0, SLOW, "the icon is gone")
+            wait(lambda: desktop.icons() == 0, what="the icon is gone")
 
     def test_the_trays_of_two_homes_have_two_icons(self, desktop: Shell, live: Live, tmp_path: Path) -> None:
         self.appear(desktop, live)
         other = Live.fresh(desktop, tmp_path / "other", starts=False)
         other.start()
         try:
-            wait(lambda: desktop.icons() == 2, SLOW, "both are drawn")
+            wait(lambda: desktop.icons() == 2, what="both are drawn")
         finally:
             assert other.quit() == 0
 
-        wait(lambda: desktop.icons() == 1, SLOW, "the other one is gone")
+        wait(lambda: desktop.icons() == 1, what="the other one is gone")
 
     def test_the_icon_shows_at_once_that_something_waits(self, desktop: Shell, live: Live) -> None:
         live.script("guard.sh", REFUSES)
@@ -109,7 +102,7 @@ class Contract:
 
         self.appear(desktop, live)
 
-        wait(lambda: desktop.shows(IconState.ATTENTION), SLOW, "the icon has the colour of attention")
+        wait(lambda: desktop.shows(IconState.ATTENTION), what="the icon has the colour of attention")
 
     def test_the_icon_is_there_while_the_first_start_asks_at_its_terminal(
         self, desktop: Shell, tmp_path: Path
@@ -120,7 +113,7 @@ class Contract:
         terminal = Terminal(live.argv("run"), tmp_path, {**desktop.environment, "TERM": "dumb"})
         try:
             terminal.wait("Connect claude-code?")
-            wait(lambda: desktop.icons() == 1, SLOW, "the icon is drawn")
+            wait(lambda: desktop.icons() == 1, what="the icon is drawn")
             terminal.process.terminate()
             assert terminal.process.wait(60) == 0
         finally:
@@ -129,19 +122,19 @@ class Contract:
 
     def test_the_icon_shows_what_comes_up_later(self, desktop: Shell, live: Live) -> None:
         self.appear(desktop, live)
-        wait(lambda: desktop.shows(IconState.ON), SLOW, "all is well")
+        wait(lambda: desktop.shows(IconState.ON), what="all is well")
 
         live.script("guard.sh", REFUSES)
         live.configure(GUARD)
 
-        wait(lambda: desktop.shows(IconState.ATTENTION), SLOW, "the icon has the colour of attention")
+        wait(lambda: desktop.shows(IconState.ATTENTION), what="the icon has the colour of attention")
 
     def test_the_menu_switches_hooks_off_and_on(self, desktop: Shell, live: Live) -> None:
         self.appear(desktop, live)
 
         for expected in (False, True):
             live.click("Hooks enabled")
-            wait(lambda: live.switch().enabled is expected, SLOW, f"hooks enabled: {expected}")  # noqa: B023
+            wait(lambda: live.switch().enabled is expected, what=f"hooks enabled: {expected}")  # noqa: B023
 
     def test_an_approved_hook_denies_and_the_denial_is_announced(self, desktop: Shell, live: Live) -> None:
         self.guard(desktop, live)
@@ -149,7 +142,7 @@ class Contract:
         done = live.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
 
         assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
-        wait(lambda: desktop.is_announced("not today"), SLOW, "the denial is on the screen")
+        wait(lambda: desktop.is_announced("not today"), what="the denial is on the screen")
 
     def test_a_question_repeated_at_once_has_its_buttons(self, desktop: Shell, live: Live) -> None:
         """Plasma refuses what repeats its last notification within a second, which this does on a quick machine."""
@@ -158,7 +151,7 @@ class Contract:
         answers = []
         for button in ("Allow", "Deny"):
             answers.append(answer_question(desktop, ask(desktop, live), button))
-            wait(desktop.is_clear, SLOW, "the question is gone")
+            wait(desktop.is_clear, what="the question is gone")
 
         assert answers == ["allow", "deny"]
 
@@ -167,7 +160,7 @@ class Contract:
         with desktop.record() as recording:
             desktop.do_not_disturb(True)
             live.relay("claude-code", "Notification", SOUNDING)
-            wait(lambda: live.wait_log(1)[0]["alerted"] == "sent", SLOW, "the server has it")
+            wait(lambda: live.wait_log(1)[0]["alerted"] == "sent", what="the server has it")
             recording.wait_more(1)
             held_back = recording.seconds_heard
             desktop.do_not_disturb(False)
@@ -185,13 +178,13 @@ class Contract:
         with contextlib.closing(agent.stdin) as pipe:
             pipe.write(json.dumps(PRE_TOOL_USE).encode())
         agent.stdin = None
-        wait(lambda: "heard" in desktop.log(agent), SLOW, "the tray has heard the agent")
+        wait(lambda: "heard" in desktop.log(agent), what="the tray has heard the agent")
 
         desktop.restart()
 
-        wait(lambda: desktop.icons() == 1, SLOW, "the icon is drawn again")
+        wait(lambda: desktop.icons() == 1, what="the icon is drawn again")
         live.click("Hooks enabled")
-        wait(lambda: not live.switch().enabled, SLOW, "the click counts")
+        wait(lambda: not live.switch().enabled, what="the click counts")
         desktop.stop(agent)
 
     def test_the_page_opens_in_the_desktops_browser(self, desktop: Shell, live: Live, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from PIL import Image
 from tray.desktop import artwork
 from tray.desktop.artwork import IconState
 
+SERVER = "org.freedesktop.Notifications"
 WIDEST = 30  # pixels of one icon
 ASIDE = (200, 600)  # where no desktop has anything
 COLOURED = (IconState.ON, IconState.PAUSED, IconState.ATTENTION)  # OFF is as grey as what is written on a panel
@@ -52,6 +53,12 @@ class BubbleShell(InkShell):
 
     def is_clear(self) -> bool:
         return not self.bubbles()
+
+    def clear(self) -> None:
+        self.menus.close()
+        for number in range(1, 200):
+            self.bus.call(SERVER, "/org/freedesktop/Notifications", SERVER, "CloseNotification", "u", [number])
+        wait(self.is_clear, what="no notification is left")
 
     def button_at(self, label: str, labels: Sequence[str]) -> tuple[int, int] | None:
         """The middle of this button of the notification that has these buttons."""

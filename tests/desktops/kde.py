@@ -5,10 +5,10 @@ from __future__ import annotations
 from desk.menus import LEFT
 from desk.screen import Box
 from desk.wait import wait
-from desktops.inked import ASIDE, BubbleShell, InkMenus
+from desktops.inked import ASIDE, SERVER, BubbleShell, InkMenus
 from desktops.shell import SIZE, START
 
-WATCHER, SERVER = "org.kde.StatusNotifierWatcher", "org.freedesktop.Notifications"
+WATCHER = "org.kde.StatusNotifierWatcher"
 WIDTHS = range(300, 400)  # of a notification
 STILL = 4  # looks that find a button in the same place, when it stands still
 WHITE = 246  # of 255: how light a button is at least
@@ -59,10 +59,7 @@ class Kde(BubbleShell):
         self._start_shell()
 
     def clear(self) -> None:
-        self.menus.close()
-        for number in range(1, 100):
-            self.bus.call(SERVER, "/org/freedesktop/Notifications", SERVER, "CloseNotification", "u", [number])
-        wait(self.is_clear, what="no notification is left")
+        super().clear()
         self.screen.point(*ASIDE)
 
     def start_all(self) -> None:

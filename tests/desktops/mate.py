@@ -8,7 +8,7 @@ from desk.wait import wait
 from desktops.inked import BubbleShell, InkMenus
 from desktops.shell import SIZE, START
 
-WATCHER, SERVER = "org.kde.StatusNotifierWatcher", "org.freedesktop.Notifications"
+WATCHER = "org.kde.StatusNotifierWatcher"
 BUBBLE = "Mate-notification-daemon"  # the class of its windows
 SETTINGS = "org.mate.NotificationDaemon"
 GREY = 12  # how far a button's colours are apart
@@ -44,12 +44,6 @@ class Mate(BubbleShell):
         self.end_shell(self._panel_program)
         wait(lambda: self.bus.pid(WATCHER) != host, what="the panel's applets have ended")
         self._start_panel()
-
-    def clear(self) -> None:
-        self.menus.close()
-        for number in range(1, 200):
-            self.bus.call(SERVER, "/org/freedesktop/Notifications", SERVER, "CloseNotification", "u", [number])
-        wait(self.is_clear, what="no bubble is left")
 
     def start_all(self) -> None:
         self.menus = InkMenus(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from desk.wait import wait
-from desktops.contract import ASKS, SLOW, SOUNDING, Contract, answer_question, ask
+from desktops.contract import ASKS, SOUNDING, Contract, answer_question, ask
 from desktops.gnome import APP_INDICATOR, Gnome
 from desktops.shell import Shell
 from live import Live
@@ -26,7 +26,7 @@ class TestGnome(Contract):
 
         live.click("Alerts", "Snooze", "1 hour")
 
-        wait(lambda: live.switch().snoozed_until, SLOW, "the snooze is kept")
+        wait(lambda: live.switch().snoozed_until, what="the snooze is kept")
         assert live.quit() == 0
         self.appear(desktop, live)
         assert any(row.label.startswith("Snoozed until") for row in live.menu("Alerts"))
@@ -34,15 +34,15 @@ class TestGnome(Contract):
     def test_the_icon_comes_when_the_extension_is_turned_on_later(self, running: Gnome, live: Live) -> None:
         try:
             running.enable()
-            wait(lambda: not running.bus.has_name("org.kde.StatusNotifierWatcher"), SLOW, "there is no tray")
+            wait(lambda: not running.bus.has_name("org.kde.StatusNotifierWatcher"), what="there is no tray")
             live.start()
             assert running.icons() == 0
         finally:
             running.enable(APP_INDICATOR)
 
-        wait(lambda: running.icons() == 1, SLOW, "the icon is drawn")
+        wait(lambda: running.icons() == 1, what="the icon is drawn")
         live.click("Hooks enabled")
-        wait(lambda: not live.switch().enabled, SLOW, "the click counts")
+        wait(lambda: not live.switch().enabled, what="the click counts")
 
     def test_a_question_that_the_shell_drops_is_shown_again_and_answered(self, desktop: Shell, live: Live) -> None:
         live.configure(ASKS)
@@ -52,6 +52,6 @@ class TestGnome(Contract):
         for number in range(GNOME_LIMIT):
             live.relay("claude-code", "Notification", SOUNDING | {"session_id": f"s-{number}"})
 
-        wait(lambda: questions(desktop) not in ([], [dropped]), SLOW, "the question is sent again under another id")
+        wait(lambda: questions(desktop) not in ([], [dropped]), what="the question is sent again under another id")
 
         assert answer_question(desktop, relay, "Allow") == "allow"

@@ -27,7 +27,7 @@ class Installed:
     def connect(self) -> None:
         self.live.start()
         self.live.connect("claude-code")
-        wait(lambda: self.paths.relay_table.exists(), LONG, "the relay's table")
+        wait(lambda: self.paths.relay_table.exists(), what="the relay's table")
 
     @property
     def guarded(self) -> bool:

@@ -56,7 +56,7 @@ class Nest:
         return len(path.read_text().splitlines()) if path.exists() else 0
 
     def answer(self, name: str) -> dict[str, Any]:
-        wait((self.folder / name).exists, LONG, f"the answer to {name}")
+        wait((self.folder / name).exists, what=f"the answer to {name}")
         text = (self.folder / name).read_text()
         return dict(json.loads(text)["hookSpecificOutput"]) if text else {}
 
@@ -68,4 +68,4 @@ class Nest:
         def find() -> Record | None:
             return next((row for row in self.house.stores.journal.recent(50) if command in row.payload), None)
 
-        return wait(find, LONG, f"the row of {command}")
+        return wait(find, what=f"the row of {command}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,14 +17,6 @@ from user_manager import FakeUserManager
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no systemd")
-RULE = {
-    "name": "none",
-    "event": "tool_before",
-    "type": "rule",
-    "matcher": "rm -rf",
-    "decision": "deny",
-    "reason": "no",
-}
 
 
 @pytest.fixture
@@ -47,13 +38,9 @@ def relay(live: Live, call: str) -> None:
     assert live.relay("claude-code", "PreToolUse", payload).returncode == 0
 
 
-def ended(live: Live, manager: FakeUserManager) -> None:
-    assert manager.service is not None
-    manager.service.send_signal(signal.SIGTERM)
-    assert manager.service.wait(60) == 0
-
-
-def test_the_first_event_starts_the_tray_which_judges_those_after_it(plain: Plain, manager: FakeUserManager) -> None:
+def test_the_first_event_starts_the_tray_which_judges_those_after_it_and_after_its_end_the_next_one_does(
+    plain: Plain, manager: FakeUserManager
+) -> None:
     """The first one may be judged by the one-shot engine, as a relay waits a moment only for a tray."""
     live = waiting(plain)
     assert manager.service is None
@@ -61,29 +48,21 @@ def test_the_first_event_starts_the_tray_which_judges_those_after_it(plain: Plai
     relay(live, "toolu_1")
     plain.wait(live.is_running, what="the tray answers")
     relay(live, "toolu_2")
-
-    assert manager.service is not None
-    assert b"isolated.py" in Path(f"/proc/{manager.service.pid}/cmdline").read_bytes()
+    first = manager.service
+    assert first is not None
+    assert b"isolated.py" in Path(f"/proc/{first.pid}/cmdline").read_bytes()
     assert len(live.wait_log(2)) == 2  # each once
     assert not live.log()[0]["offline"]
 
-
-def test_after_its_end_the_next_event_starts_it_again_and_nothing_else_does(
-    plain: Plain, manager: FakeUserManager
-) -> None:
-    live = waiting(plain)
-    relay(live, "toolu_1")
-    plain.wait(live.is_running, what="the tray answers")
-    first = manager.service
-    ended(live, manager)
-
+    first.terminate()
+    assert first.wait(60) == 0
     manager.settle()
     assert manager.service is first  # no connection of the tray's own was left in the queue
-    relay(live, "toolu_2")
+    relay(live, "toolu_3")
     plain.wait(live.is_running, what="the tray answers again")
 
     assert manager.service is not first
-    assert len(live.wait_log(2)) == 2
+    assert len(live.wait_log(3)) == 3
 
 
 def test_a_tray_started_by_hand_takes_the_path_and_ends_the_waiting(plain: Plain, manager: FakeUserManager) -> None:
@@ -98,7 +77,6 @@ def test_a_tray_started_by_hand_takes_the_path_and_ends_the_waiting(plain: Plain
     assert len(live.wait_log(1)) == 1
 
 
-@pytest.mark.desktop
 def test_quit_in_the_menu_ends_the_waiting(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with contextlib.closing(FakeUserManager(Plain(tmp_path))) as manager:
         for name, value in manager.environment.items():

@@ -13,7 +13,7 @@ import pytest
 from dbus_fast import Message
 from dbus_fast.aio import MessageBus
 from desk import wait
-from live import Live
+from live import PERMISSION, Live
 from notify import parts
 from notify.parts import Recorder
 from plain import Plain
@@ -21,13 +21,6 @@ from plain import Plain
 pytestmark = pytest.mark.desktop
 
 NAME = "org.freedesktop.Notifications"
-PERMISSION = {
-    "session_id": "s-1",
-    "cwd": "/w/api",
-    "hook_event_name": "PermissionRequest",
-    "tool_name": "Bash",
-    "tool_input": {"command": "rm -rf build"},
-}
 PROMPT = {
     **PERMISSION,
     "hook_event_name": "Notification",

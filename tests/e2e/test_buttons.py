@@ -12,18 +12,11 @@ import pytest
 from desk import Desk
 from desk.bubbles import DunstBubbles, NotifydBubbles
 from desk.viewer import viewer
-from live import Live, recorded
+from live import PERMISSION, Live, recorded
 
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("desk")]
 
 SLOW = 60.0  # seconds on a loaded machine
-PERMISSION = {
-    "session_id": "s-1",
-    "cwd": "/w/api",
-    "hook_event_name": "PermissionRequest",
-    "tool_name": "Bash",
-    "tool_input": {"command": "rm -rf build"},
-}
 NEWS = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "Hello"}
 ASKS = {"ask_on_desktop": {"agents": ["claude-code"]}}
 REFUSES = '#!/bin/sh\ncat >/dev/null; echo \'{"decision":"block","reason":"not today"}\''
@@ -38,7 +31,7 @@ def ask(live: Live) -> subprocess.Popen[bytes]:
     desk = live.desk
     before = len(desk.notifications())
     relay = live.start_relay("claude-code", "PermissionRequest", PERMISSION)
-    desk.wait(lambda: any(one.body == QUESTION for one in desk.notifications()[before:]), SLOW, "the question")
+    desk.wait(lambda: any(one.body == QUESTION for one in desk.notifications()[before:]), what="the question")
     return relay
 
 
@@ -59,7 +52,7 @@ def questions_are_answered(live: Live, press: Press, opened: Path) -> None:
 
     relay = ask(live)
     press("Details")
-    live.desk.wait(opened.exists, SLOW, "the details are shown")
+    live.desk.wait(opened.exists, what="the details are shown")
     assert "rm -rf build" in Path(opened.read_text()).read_text()
     assert relay.poll() is None, "the agent still waits"
     relay.kill()
@@ -70,13 +63,13 @@ def test_a_question_is_answered_by_the_buttons_that_dunst_offers(desk: Desk, tmp
     with viewer(desk, tmp_path) as opened:
         live = Live.fresh(desk, tmp_path, configuration=ASKS)
         # Before the tray knows its icon on the screen nobody is asked: there may be nobody who sees it.
-        desk.wait(lambda: live.health()["icon"], SLOW, "the icon")
+        desk.wait(lambda: live.health()["icon"], what="the icon")
         bubbles = DunstBubbles(desk.folder, desk.screen)
 
         questions_are_answered(live, bubbles.press, opened)
 
         said = "The question about Bash is closed · the agent no longer waits"
-        desk.wait_notification(lambda shown: shown.body == said, SLOW)
+        desk.wait_notification(lambda shown: shown.body == said)
 
 
 def test_a_question_is_answered_by_the_buttons_that_xfces_server_draws(tmp_path: Path) -> None:
@@ -87,7 +80,7 @@ def test_a_question_is_answered_by_the_buttons_that_xfces_server_draws(tmp_path:
         live = Live.fresh(desk, tmp_path, configuration=ASKS)
         live.relay("claude-code", "Notification", NEWS)  # without an icon nobody is asked before an alert was shown
         desk.wait_notification(lambda shown: shown.body == "Hello")
-        desk.wait(lambda: live.wait_log(1)[0]["alerted"] == "sent", SLOW, "the tray knows that it was shown")
+        desk.wait(lambda: live.wait_log(1)[0]["alerted"] == "sent", what="the tray knows that it was shown")
         bubbles = NotifydBubbles(desk.screen)
 
         questions_are_answered(
@@ -105,11 +98,11 @@ def test_review_undo_details_and_snooze_are_pressed_on_dunst(desk: Desk, tmp_pat
 
         def shown(words: str, label: str) -> None:
             """Press this button on the notification with these words, alone on the screen."""
-            desk.wait_notification(lambda one: words in one.body, SLOW)
+            desk.wait_notification(lambda one: words in one.body)
             bubbles.press(label)
 
         shown("guard on tool_before waits for your approval", "Review")
-        desk.wait(opened.exists, SLOW, "the text is shown")
+        desk.wait(opened.exists, what="the text is shown")
         assert "confirm%2Fapprove%3Fof%3D" in Path(opened.read_text()).read_text(), "its review on the page"
         assert live.states() == {"guard": "pending"}
 
@@ -117,26 +110,24 @@ def test_review_undo_details_and_snooze_are_pressed_on_dunst(desk: Desk, tmp_pat
         desk.clear_notifications()
         live.click("Hooks enabled")
         shown("Hooks are off · by you, in the menu", "Undo")
-        desk.wait(lambda: live.switch().enabled, SLOW, "hooks are on again")
-        desk.wait_notification(lambda one: one.body == "Undone: hooks are on", SLOW)
+        desk.wait(lambda: live.switch().enabled, what="hooks are on again")
+        desk.wait_notification(lambda one: one.body == "Undone: hooks are on")
 
         desk.clear_notifications()
         opened.unlink()
         live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
         shown("blocked by guard: not today", "Details")
-        desk.wait(opened.exists, SLOW, "the decision's page is opened")
+        desk.wait(opened.exists, what="the decision's page is opened")
         assert live.log()[0]["id"] in Path(opened.read_text()).read_text()
 
         desk.clear_notifications()
         live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
         shown("blocked by guard", "Snooze")
-        desk.wait(
-            lambda: any("Snoozed until" in row.label for row in live.menu("Alerts")), SLOW, "alerts are snoozed"
-        )
+        desk.wait(lambda: any("Snoozed until" in row.label for row in live.menu("Alerts")), what="alerts are snoozed")
         live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
-        desk.wait(lambda: live.log()[0]["alerted"] == "held", SLOW, "the next one is held back")
+        desk.wait(lambda: live.log()[0]["alerted"] == "held", what="the next one is held back")
         live.click("Alerts", "Snoozed until", "End the snooze")
-        desk.wait(lambda: live.log()[0]["alerted"] == "sent", SLOW, "it is shown after all")
+        desk.wait(lambda: live.log()[0]["alerted"] == "sent", what="it is shown after all")
 
 
 FORGETFUL = """#!/usr/bin/env python3
@@ -158,16 +149,16 @@ def test_a_guard_that_fails_its_first_run_is_shown_and_undo_takes_the_approval_b
     bubbles = DunstBubbles(desk.folder, desk.screen)
 
     live.approve("guard")  # the click does not wait for the run
-    desk.wait_notification(lambda one: "guard is approved" in one.body, SLOW)
+    desk.wait_notification(lambda one: "guard is approved" in one.body)
     desk.clear_notifications()
     go.touch()
-    shown = desk.wait_notification(lambda one: "failed its test run" in one.body, SLOW)
+    shown = desk.wait_notification(lambda one: "failed its test run" in one.body)
     (row,) = live.wait_log(1)
     health = live.rows("list")[0]["health"]
     bubbles.press("Undo")
-    desk.wait(lambda: live.states() == {"guard": "pending"}, SLOW, "the approval is taken back")
+    desk.wait(lambda: live.states() == {"guard": "pending"}, what="the approval is taken back")
 
     assert shown.body.startswith("guard failed its test run · ")
     assert "No module named 'words'" in health
     assert (row["event"], row["test"], row["hooks"][0]["status"]) == ("PreToolUse", True, "failed")
-    desk.wait_notification(lambda one: one.body.startswith("No longer so: guard is approved"), SLOW)
+    desk.wait_notification(lambda one: one.body.startswith("No longer so: guard is approved"))

@@ -8,39 +8,17 @@ from damage import damage_table
 from desk import Desk
 from desk.bubbles import DunstBubbles
 from desktop.ink import ink
+from guarded import approved
 from live import Live, recorded
-from user_controls import user_controls
 
-from tray.approvals.catalog import HookCatalog
 from tray.desktop.artwork import IconState
-from tray.engine.stores import open_stores
-from tray.model.hook import ApprovalState
-from tray.paths import Paths, locate
+from tray.paths import locate
 from tray.store.db import Database
 
 DAMAGED = "The database was damaged"
-SLOW = 60.0  # seconds on a loaded machine
-NAMES = ("guard", "second", "edited", "denied", "revoked")
+NAMES = ("guard", "second", "edited")
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"%s says no"}\''
 PAYLOAD = recorded("claude-code", "PreToolUse-Bash")
-
-
-def decided(live: Live) -> Paths:
-    """Every hook decided while no tray runs; then one of the approved scripts is edited."""
-    paths = locate(str(live.home))
-    paths.prepare()
-    kept = open_stores(paths, create=True)
-    proposals = HookCatalog(paths, kept.ledger, kept.copies)
-    proposals.refresh()
-    consent = user_controls(kept, proposals)
-    for one in proposals.states:
-        act = consent.deny if one.hook.name == "denied" else consent.approve
-        act(one.key, one.digest, "test")
-        if one.hook.name == "revoked":
-            consent.revoke(one.key, "test")
-    assert not any(one.state is ApprovalState.PENDING for one in proposals.states)
-    live.script("edited.sh", "exit 0")
-    return paths
 
 
 def damaged(desk: Desk, folder: Path) -> Live:
@@ -50,15 +28,16 @@ def damaged(desk: Desk, folder: Path) -> Live:
     live = Live.fresh(desk, folder, configuration=settings, starts=False)
     for name in NAMES:
         live.script(f"{name}.sh", DENY % name)
-    paths = decided(live)
-    damage_table(paths.database, "journal")
+    approved(live)
+    live.script("edited.sh", "exit 0")
+    damage_table(locate(str(live.home)).database, "journal")
     live.start()
     return live
 
 
 def test_after_damage_one_review_of_the_source_approves_all_again(desk: Desk, folder: Path, opened: Path) -> None:
     live = damaged(desk, folder)
-    shown = desk.wait_notification(lambda one: one.summary == DAMAGED, SLOW)
+    shown = desk.wait_notification(lambda one: one.summary == DAMAGED)
     (aside,) = locate(str(live.home)).state.glob("hooktray.db.damaged-*[0-9]")
     assert shown.urgency == "critical"
     assert shown.body == (
@@ -67,17 +46,17 @@ def test_after_damage_one_review_of_the_source_approves_all_again(desk: Desk, fo
     )
     assert live.states() == dict.fromkeys(NAMES, "pending")
     assert [one.summary for one in desk.notifications() if "wait" in one.body] == [], "no alert for each hook"
-    desk.wait(lambda: ink(desk, live.item, IconState.CUT_OFF), SLOW, "the icon asks for attention")
+    desk.wait(lambda: ink(desk, live.item, IconState.CUT_OFF), what="the icon asks for attention")
 
     DunstBubbles(desk.folder, desk.screen).press("Review")
-    desk.wait(opened.exists, SLOW, "what happened is opened")
+    desk.wait(opened.exists, what="what happened is opened")
     text = Path(opened.read_text()).read_text()
     assert aside.name in text
     assert f"{len(NAMES)} hooks of {live.config} wait for you." in text
-    desk.wait(lambda: live.menu()[0].label != DAMAGED, SLOW, "it was seen")
+    desk.wait(lambda: live.menu()[0].label != DAMAGED, what="it was seen")
 
     live.click("Approvals", f"{len(NAMES)} hooks of", f"Approve all {len(NAMES)}")
-    desk.wait(lambda: live.states() == dict.fromkeys(NAMES, "approved"), SLOW, "all are approved")
+    desk.wait(lambda: live.states() == dict.fromkeys(NAMES, "approved"), what="all are approved")
     assert b"guard says no" in live.relay("claude-code", "PreToolUse", PAYLOAD).stdout
     live.quit()
     live.start()
@@ -96,9 +75,9 @@ def test_damage_that_another_process_finds_ends_in_an_empty_database_at_once(des
 
     Database(locate(str(live.home)).database).mark_damaged()
 
-    shown = desk.wait_notification(lambda one: one.summary == DAMAGED, SLOW)
+    shown = desk.wait_notification(lambda one: one.summary == DAMAGED)
     assert shown.urgency == "critical"
-    desk.wait(lambda: live.menu()[0].label == DAMAGED, SLOW, "the first row shows it")
+    desk.wait(lambda: live.menu()[0].label == DAMAGED, what="the first row shows it")
     assert live.states() == {"guard": "pending"}
     assert b'"ask"' in live.relay("claude-code", "PreToolUse", PAYLOAD).stdout
     assert [one.summary for one in desk.notifications()] == [DAMAGED], "one notification"

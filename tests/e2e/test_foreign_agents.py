@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from agents.foreign_payloads import Sent, before_tool
 from desk import Desk
 from house import PRE_TOOL_USE, House
@@ -90,7 +89,6 @@ def test_commands_show_who_is_not_guarded(plain: Plain, house: House, tmp_path: 
     }
 
 
-@pytest.mark.desktop
 def test_the_user_is_notified_once_of_each_agent_also_after_a_restart(
     desk: Desk, house: House, tmp_path: Path
 ) -> None:

@@ -28,7 +28,7 @@ def installed(house: House, plain: Plain) -> Installed:
 
 def test_left_alone_the_relay_denies_asks_and_does_not_ask_about_what_no_guard_matches(installed: Installed) -> None:
     installed.connect()
-    wait(lambda: installed.guarded, LONG, "the guards are in the table")
+    wait(lambda: installed.guarded, what="the guards are in the table")
 
     installed.ruin()
 
@@ -40,7 +40,7 @@ def test_when_a_pause_ends_the_guards_are_in_the_table_again(installed: Installe
     installed.connect()
     assert not installed.guarded, "hooks are paused"
 
-    wait(lambda: installed.guarded, LONG, "the guards count again, though nothing has happened")
+    wait(lambda: installed.guarded, what="the guards count again, though nothing has happened")
 
 
 def test_a_tray_that_quits_during_a_pause_leaves_the_guards_in_the_table(installed: Installed) -> None:
@@ -59,7 +59,7 @@ def test_with_a_database_that_another_program_holds_each_guarded_call_is_judged_
     installed: Installed,
 ) -> None:
     installed.connect()
-    wait(lambda: installed.guarded, LONG, "the guards are in the table")
+    wait(lambda: installed.guarded, what="the guards are in the table")
     installed.live.kill()
     with closing(sqlite3.connect(installed.paths.database, isolation_level=None)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -76,14 +76,14 @@ def test_an_engine_that_gets_sigterm_while_its_guard_runs_ends_it_and_the_relay_
     script = f"echo $$ $PPID >{tmp_path}/draft; mv {tmp_path}/draft {tmp_path}/pids; exec sleep 90"
     house.hook("slow", on="tool_before", tool="Edit", script=script, timeout=90)
     installed.connect()
-    wait(lambda: installed.guarded, LONG, "the guards are in the table")
+    wait(lambda: installed.guarded, what="the guards are in the table")
     installed.live.kill()
 
     with ThreadPoolExecutor(1) as pool:
         verdict = pool.submit(installed.verdict, "Edit")
-        wait((tmp_path / "pids").exists, LONG, "the guard runs")
+        wait((tmp_path / "pids").exists, what="the guard runs")
         hook, engine = map(int, (tmp_path / "pids").read_text().split())
         os.kill(engine, signal.SIGTERM)
 
         assert verdict.result(LONG) == "ask"
-    wait(lambda: not psutil.pid_exists(hook) and not psutil.pid_exists(engine), LONG, "engine and guard end")
+    wait(lambda: not psutil.pid_exists(hook) and not psutil.pid_exists(engine), what="engine and guard end")

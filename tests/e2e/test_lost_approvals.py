@@ -73,7 +73,7 @@ def tray(house: House, plain: Plain) -> Tray:
     found = Tray(house, plain)
     house.close()
     found.connect()
-    wait(lambda: found.guarded, LONG, "the guards are in the table")
+    wait(lambda: found.guarded, what="the guards are in the table")
     assert found.verdicts() == BY_THE_HOOKS
     return found
 
@@ -86,7 +86,7 @@ def test_a_loss_without_a_tray_guards_on_with_and_without_it_until_it_is_reviewe
     tray.live.start()
 
     assert tray.verdicts() == AS_GUARDED
-    wait(lambda: tray.by_the_tray() == [LOST_NAME, LOST_NAME], LONG, "the tray judged, not the relay without it")
+    wait(lambda: tray.by_the_tray() == [LOST_NAME, LOST_NAME], what="the tray judged, not the relay without it")
     tray.live.kill()
     assert tray.verdicts() == AS_GUARDED, "the relay left alone"
     tray.live.start()
@@ -97,7 +97,7 @@ def test_a_loss_without_a_tray_guards_on_with_and_without_it_until_it_is_reviewe
     tray.live.start()
 
     assert tray.verdicts() == BY_THE_HOOKS
-    wait(lambda: tray.live.states() == dict.fromkeys(("default", "strict"), "approved"), LONG, "approved again")
+    wait(lambda: tray.live.states() == dict.fromkeys(("default", "strict"), "approved"), what="approved again")
 
 
 @pytest.mark.parametrize("lose", [state_deleted, last_rows_deleted])
@@ -117,21 +117,6 @@ def test_without_any_other_record_the_relays_table_guards_until_the_user_decides
     assert tray.live.states() == dict.fromkeys(("default", "strict"), "approved")
 
 
-@pytest.mark.parametrize("lose", [database_garbled, first_row_altered])
-def test_a_loss_under_a_running_tray_guards_on_until_it_is_reviewed(tray: Tray, lose: Loss) -> None:
-    lose(tray.paths.state)
-
-    wait(lambda: tray.verdicts() == AS_GUARDED, LONG, "the tray begins anew")
-    assert tray.live.states() == dict.fromkeys(("default", "strict"), "pending")
-    assert tray.guarded
-
-    tray.stop()
-    tray.decide()
-    tray.live.start()
-
-    assert tray.verdicts() == BY_THE_HOOKS
-
-
 @pytest.mark.parametrize(("lost", "is_running"), [("", True), ("connections", False)])
 def test_the_entries_of_agents_are_recorded_again(tray: Tray, lost: str, is_running: bool) -> None:
     records = tray.paths.state / CONNECTIONS
@@ -142,13 +127,13 @@ def test_the_entries_of_agents_are_recorded_again(tray: Tray, lost: str, is_runn
     if not is_running:
         tray.live.start()
 
-    wait(lambda: records.is_dir() and sorted(file.name for file in records.glob("*.json")) == before, LONG, "records")
+    wait(lambda: records.is_dir() and sorted(file.name for file in records.glob("*.json")) == before, what="records")
     settings = tray.plain.folder / ".claude" / "settings.json"
     document = json.loads(settings.read_text())
     del document["hooks"]["PreToolUse"]
     settings.write_text(json.dumps(document))
 
-    wait(lambda: "puts them back" in tray.live.rows("status")[0]["agents"][0]["remedy"], LONG, "the entry is missed")
+    wait(lambda: "puts them back" in tray.live.rows("status")[0]["agents"][0]["remedy"], what="the entry is missed")
 
 
 def test_a_tray_that_the_system_tells_nothing_notices_at_the_next_event(tmp_path: Path) -> None:
@@ -159,7 +144,7 @@ def test_a_tray_that_the_system_tells_nothing_notices_at_the_next_event(tmp_path
 
         answer = call.answer()[1]
         assert b"deny" in answer or b"ask" in answer
-        wait(unwatched.paths.database.exists, LONG, "the database is made anew")
+        wait(unwatched.paths.database.exists, what="the database is made anew")
     finally:
         unwatched.stop()
 
@@ -171,13 +156,13 @@ def test_each_hook_guards_on_until_it_is_decided_by_itself(tray: Tray) -> None:
 
     tray.live.start()
     assert tray.verdicts() == ["deny", "deny", "silence"]
-    wait(lambda: sorted(tray.by_the_tray()) == ["default", LOST_NAME], LONG, "one by the hook, one by the loss")
+    wait(lambda: sorted(tray.by_the_tray()) == ["default", LOST_NAME], what="one by the hook, one by the loss")
     tray.stop()
     assert tray.verdicts() == ["deny", "deny", "silence"], "without a tray"
     tray.decide(deny=("strict",))
     tray.live.start()
 
-    wait(lambda: tray.verdicts() == ["silence", "deny", "silence"], LONG, "all hooks are decided")
+    wait(lambda: tray.verdicts() == ["silence", "deny", "silence"], what="all hooks are decided")
 
 
 def test_when_each_lost_hook_was_denied_nothing_is_guarded(tray: Tray) -> None:
@@ -190,7 +175,7 @@ def test_when_each_lost_hook_was_denied_nothing_is_guarded(tray: Tray) -> None:
     tray.decide(deny=("default", "strict"))
     tray.live.start()
 
-    wait(lambda: not tray.guarded, LONG, "the guards are gone from the table")
+    wait(lambda: not tray.guarded, what="the guards are gone from the table")
     assert tray.verdicts() == UNGUARDED
 
 
@@ -209,7 +194,7 @@ def test_without_guards_in_the_table_nothing_is_asked_about(tray: Tray) -> None:
     tray.stop()
     tray.switch.set_enabled(False, "test")
     tray.live.start()
-    wait(lambda: not tray.guarded, LONG, "hooks are off")
+    wait(lambda: not tray.guarded, what="hooks are off")
     tray.stop()
     database_deleted(tray.paths.state)
 

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from desk import Desk
 from desk.bubbles import DunstBubbles
 from house import PRE_TOOL_USE, House
@@ -14,9 +13,6 @@ from live import Live
 
 from tray.settings import CLASSES
 
-pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("desk")]
-
-SLOW = 60.0  # seconds on a loaded machine
 HOOKS = {"hooks": [{"name": "guard", "event": "tool_before", "type": "rule", "decision": "block", "reason": "no"}]}
 NOTHING: dict[str, Any] = {"notify": False, "sound": "none", "urgency": "low"}
 QUIET = {"quiet_hours": {"from": "00:00", "to": "00:00"}}
@@ -26,15 +22,6 @@ MUTED: dict[str, Any] = {
 }  # fmt: skip
 NEWS = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "Hello"}
 SILENCED = "hooktray.yaml:1 silences asked, blocked, hook_failed, hook_timed_out · by an edit of the file"
-
-
-def guarded(desk: Desk, house: House) -> Live:
-    house.configure(HOOKS)
-    standing = house.state("guard")
-    house.consent.approve(standing.key, standing.digest, "test")
-    live = Live(desk, house.root / "home")
-    live.start()
-    return live
 
 
 def shown(desk: Desk, text: str) -> int:
@@ -53,20 +40,22 @@ def notify_of(config: Path) -> list[bool]:
 def test_an_edit_that_mutes_everything_counts_and_undo_on_its_notification_edits_the_file(
     desk: Desk, house: House
 ) -> None:
-    live = guarded(desk, house)
+    house.hook("guard", on="tool_before", type="rule", decision="block", reason="no")
+    live = Live(desk, house.root / "home")
+    live.start()
     bubbles = DunstBubbles(desk.folder, desk.screen)
 
     live.configure(MUTED)
-    desk.wait(lambda: shown(desk, SILENCED), SLOW, "the edit is announced, whatever it mutes")
+    desk.wait(lambda: shown(desk, SILENCED), what="the edit is announced, whatever it mutes")
     call(live, "s-1")
     live.wait_log(1)
 
     bubbles.press("Undo")
-    desk.wait(lambda: notify_of(live.config)[0], SLOW, "the file is edited")
+    desk.wait(lambda: notify_of(live.config)[0], what="the file is edited")
     assert notify_of(live.config) == [True, True, True, True, False]
     live.configure({**json.loads(live.config.read_text()), "quiet_hours": None})
     live.relay("claude-code", "Notification", NEWS)  # still muted
     call(live, "s-2")
-    desk.wait(lambda: shown(desk, "blocked by guard"), SLOW, "what was blocked is announced again")
+    desk.wait(lambda: shown(desk, "blocked by guard"), what="what was blocked is announced again")
 
     assert (shown(desk, "blocked by guard"), shown(desk, "Hello"), shown(desk, SILENCED)) == (1, 0, 1)

@@ -58,7 +58,7 @@ def test_a_model_call_from_a_hook_of_model_calls_asks_every_hook_but_that_one(ne
 
     nest.live.relay("starchild", "pre_llm_call", model_call)
 
-    wait((nest.folder / "said").exists, LONG, "the inner answer")
+    wait((nest.folder / "said").exists, what="the inner answer")
     assert json.loads((nest.folder / "said").read_text())["decision"] == "block"
     assert nest.gates("is this a secret?") == {"judge": "nested", "guard": ""}
     assert nest.count("judge") == 1

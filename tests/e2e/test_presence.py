@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from desk import Desk, wait
 from desk.wait import Overdue
-from desktop.focus.terminals import LONG
 from e2e.tmux_scene import tmux_scene
 from live import Live
 from plain import Plain
@@ -26,7 +24,6 @@ def stop(session: str, said: str = "") -> dict[str, Any]:
     return {"session_id": session, "cwd": "/w/shop", "hook_event_name": "Stop", "last_assistant_message": said}
 
 
-@pytest.mark.desktop
 def test_the_end_of_a_turn_that_is_watched_is_seen_and_is_shown_to_who_looks_away(desk: Desk, tmp_path: Path) -> None:
     with tmux_scene(desk, tmp_path, {}) as scene:
         scene.look()
@@ -47,26 +44,25 @@ def test_the_end_of_a_turn_that_is_watched_is_seen_and_is_shown_to_who_looks_awa
                 return False
             return True
 
-        wait(is_shown_after_all, LONG, "it is shown")
+        wait(is_shown_after_all, what="it is shown")
         desk.wait_notification(lambda one: "Watched" in one.body)
 
         assert held == []
 
 
-@pytest.mark.desktop
 def test_who_comes_back_gets_one_summary_of_all_that_came_meanwhile(desk: Desk, tmp_path: Path) -> None:
     live = Live.fresh(desk, tmp_path, configuration={"away_after": AWAY_AFTER / 60})
     try:
-        wait(lambda: (x11.idle_seconds(desk.environment) or 0) > AWAY_AFTER, LONG, "nobody touches anything")
+        wait(lambda: (x11.idle_seconds(desk.environment) or 0) > AWAY_AFTER, what="nobody touches anything")
         for number in range(2):
             live.relay("claude-code", "Stop", stop(f"s-{number}", f"Turn {number}"))
-        wait(lambda: len([one for one in bodies(desk) if "Turn ended" in one]) == 2, LONG, "both ends")
+        wait(lambda: len([one for one in bodies(desk) if "Turn ended" in one]) == 2, what="both ends")
 
         def is_back() -> list[str]:
             desk.run(["xdotool", "key", "shift"])
             return [one for one in bodies(desk) if "While you were away" in one]
 
-        found = wait(is_back, LONG, "the summary")
+        found = wait(is_back, what="the summary")
     finally:
         live.quit()
 
@@ -78,7 +74,7 @@ def test_the_file_that_an_agent_asks_for_is_there_as_long_as_the_tray(plain: Pla
     plain.environment["CLAUDE_CLIENT_PRESENCE_FILE"] = str(here)
     live = Live.fresh(plain, tmp_path)
     live.relay("claude-code", "UserPromptSubmit", {**stop("s-1"), "prompt": "go"})
-    wait(here.exists, LONG, "the file")
+    wait(here.exists, what="the file")
     live.quit()
 
     assert not here.exists()

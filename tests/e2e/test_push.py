@@ -7,7 +7,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pytest
 from desk import Desk
 from guarded import approved
 from house import PRE_TOOL_USE
@@ -48,7 +47,7 @@ def test_only_what_is_confirmed_is_pushed_and_the_url_is_written_nowhere(plain: 
         approved(live)
         live.start()
         live.relay("claude-code", "Stop", stop("s-2"))
-        plain.wait(lambda: server.asked, SLOW, "the message")
+        plain.wait(lambda: server.asked, what="the message")
         live.quit()
 
         assert bodies(server) == [("claude-code · shop", "Turn ended")]
@@ -65,11 +64,11 @@ def test_an_edit_that_waits_sends_nothing_elsewhere_and_takes_nothing_away(plain
         approved(live)
         live.start()
         kept = live.home / "state" / "push-secrets.json"
-        plain.wait(kept.exists, SLOW, "the URL is kept")
+        plain.wait(kept.exists, what="the URL is kept")
         live.configure(settings(attacker, when="always", classes=["turn_end"]))
-        plain.wait(lambda: b"does not count" in live.cli("doctor", "--static").stdout, SLOW, "the edit waits")
+        plain.wait(lambda: b"does not count" in live.cli("doctor", "--static").stdout, what="the edit waits")
         live.relay("claude-code", "Stop", stop("s-1"))
-        plain.wait(lambda: server.asked, SLOW, "the message")
+        plain.wait(lambda: server.asked, what="the message")
         live.quit()
 
         assert (len(server.asked), len(attacker.asked)) == (1, 0)
@@ -95,7 +94,7 @@ def test_an_answer_does_not_wait_for_a_service_that_does_not_answer(plain: Plain
         live.start()
         calls = [{**PRE_TOOL_USE, "tool_use_id": f"t{number}"} for number in range(6)]
         answers = [live.relay("claude-code", "PreToolUse", call) for call in calls[:5]]
-        plain.wait(lambda: server.asked, SLOW, "the service is asked")
+        plain.wait(lambda: server.asked, what="the service is asked")
         answers.append(live.relay("claude-code", "PreToolUse", calls[5]))
         was_held = not release.is_set()
         release.set()
@@ -105,7 +104,6 @@ def test_an_answer_does_not_wait_for_a_service_that_does_not_answer(plain: Plain
         assert all(b'"deny"' in one.stdout for one in answers)
 
 
-@pytest.mark.desktop
 def test_it_is_pushed_when_nobody_is_there(desk: Desk, tmp_path: Path) -> None:
     with closing(WebServer()) as server:
         live = Live.fresh(
@@ -122,7 +120,7 @@ def test_it_is_pushed_when_nobody_is_there(desk: Desk, tmp_path: Path) -> None:
             live.relay("claude-code", "Stop", stop(f"s-{len(turns)}", turns[-1]))
             return server.asked
 
-        desk.wait(end_a_turn, SLOW, "a message while nobody touches anything")
+        desk.wait(end_a_turn, what="a message while nobody touches anything")
         live.quit()
 
         assert {title for title, _ in bodies(server)} <= {f"claude-code · {one}" for one in turns}

@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from desk import Desk
 from desk.bubbles import DunstBubbles
 from live import Live
 
-pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("desk")]
-
-SLOW = 60.0  # seconds on a loaded machine
 TITLE = "Claude Code no longer asks Hooktray as before"
 
 
@@ -28,7 +24,7 @@ def narrow(file: Path) -> None:
 def connected(desk: Desk, folder: Path, claude_settings: Path) -> tuple[Live, bytes]:
     live = Live.fresh(desk, folder)
     live.connect("claude-code")
-    desk.wait(lambda: "not connected" not in row(live) and "connected" in row(live), SLOW, "the menu knows it")
+    desk.wait(lambda: "not connected" not in row(live) and "connected" in row(live), what="the menu knows it")
     return live, claude_settings.read_bytes()
 
 
@@ -46,12 +42,12 @@ def test_put_it_back_on_the_notification_restores_every_byte(
     desk.clear_notifications()
 
     narrow(claude_settings)
-    shown = desk.wait_notification(lambda one: one.summary == TITLE, SLOW)
+    shown = desk.wait_notification(lambda one: one.summary == TITLE)
     assert shown.urgency == "critical"
     assert f"{claude_settings}: our entry for PreToolUse has other conditions (matcher)" in shown.body
-    desk.wait(lambda: live.menu()[0].label == TITLE, SLOW, "the menu's first row shows it")
+    desk.wait(lambda: live.menu()[0].label == TITLE, what="the menu's first row shows it")
     bubbles.press("Put it back")
 
-    desk.wait(lambda: claude_settings.read_bytes() == before, SLOW, "the file is as it was")
-    desk.wait_notification(lambda one: one.body == "Claude Code: its entries are back", SLOW)
-    desk.wait(lambda: live.menu()[0].label != TITLE, SLOW, "the menu's first row is as usual")
+    desk.wait(lambda: claude_settings.read_bytes() == before, what="the file is as it was")
+    desk.wait_notification(lambda one: one.body == "Claude Code: its entries are back")
+    desk.wait(lambda: live.menu()[0].label != TITLE, what="the menu's first row is as usual")

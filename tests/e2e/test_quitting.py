@@ -50,14 +50,7 @@ echo '{{"decision":"block","reason":"ask before you destroy"}}'
 class Scene:
     """A tray in whose home one guard is approved, and an agent's relay that waits for it."""
 
-    def __init__(
-        self,
-        house: House,
-        place: Desk | Plain,
-        folder: Path,
-        grace: float,
-        name: str = "guard",
-    ) -> None:
+    def __init__(self, house: House, place: Desk | Plain, folder: Path, grace: float, name: str = "guard") -> None:
         self.house, self.folder, self.name = house, folder, name
         self.live = Live(place, house.root / "home", program=(QUICK, str(grace)))
 
@@ -167,7 +160,7 @@ class Guards:
 
 
 def ways() -> list[str]:
-    """The relays that are here; the tests of one relay say why the native one is not."""
+    """The relays that are here; tests/relay says why the native one is not."""
     return [name for name in RELAYS if name != "native" or not relay_program.problem()]
 
 
@@ -218,7 +211,7 @@ def test_a_guard_that_takes_too_long_is_ended_before_the_one_shot_engine_asks_it
 
 def test_a_guard_that_never_ends_is_no_allow_because_the_tray_quits(house: House, plain: Plain) -> None:
     kinds: dict[str, dict[str, Any]] = {"ask": {"failure": "ask"}, "block": {"failure": "block"}, "default": {}}
-    guards = Guards(house, plain, 0.2, ways(), {kind: {**keys, "timeout": 8} for kind, keys in kinds.items()})
+    guards = Guards(house, plain, 0.2, ways(), {kind: {**keys, "timeout": 15} for kind, keys in kinds.items()})
     guards.start()
 
     guards.live.process.terminate()
@@ -254,6 +247,17 @@ def test_a_request_to_an_http_hook_is_cut_and_the_one_shot_engine_asks_again(
         assert len(server.asked) == 2
 
 
+def quits_in_order(scene: Scene, relay: subprocess.Popen[bytes]) -> None:
+    """Its guard goes on, and its agent is denied."""
+    scene.live.process.send_signal(signal.SIGTERM)
+    scene.shut()
+    scene.go()
+
+    assert denied(relay), scene.explain()
+    assert scene.live.process.wait(LONG) == 0
+    assert (len(scene.started), scene.overlapped) == (1, False)
+
+
 @pytest.mark.desktop
 def test_a_session_bus_that_dies_takes_no_guard_with_it(house: House, plain: Plain, tmp_path: Path) -> None:
     scene = Scene(house, plain, tmp_path, LONG)
@@ -263,13 +267,7 @@ def test_a_session_bus_that_dies_takes_no_guard_with_it(house: House, plain: Pla
         scene.live.start()
         relay = scene.relay()
     wait(lambda: "D-Bus session is gone" in (tmp_path / "output").read_text(), 60, "the tray notices")
-    scene.live.process.send_signal(signal.SIGTERM)
-    scene.shut()
-    scene.go()
-
-    assert denied(relay), scene.explain()
-    assert scene.live.process.wait(LONG) == 0
-    assert (len(scene.started), scene.overlapped) == (1, False)
+    quits_in_order(scene, relay)
 
 
 @pytest.mark.desktop
@@ -286,13 +284,7 @@ def test_an_x_server_that_dies_takes_no_guard_with_it(house: House, plain: Plain
         scene.live.start()
         relay = scene.relay()
     wait(lambda: host.poll() is not None, 60, "the display is gone")
-    scene.live.process.send_signal(signal.SIGTERM)
-    scene.shut()
-    scene.go()
-
-    assert denied(relay), scene.explain()
-    assert scene.live.process.wait(LONG) == 0
-    assert (len(scene.started), scene.overlapped) == (1, False)
+    quits_in_order(scene, relay)
 
 
 @pytest.mark.desktop

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from desk import Desk
 from desk.screen import TOOLTIP
 from house import PRE_TOOL_USE, House
 from live import Live
 
 from tray.desktop.menu.status import STATUS_LIMIT
-
-pytestmark = pytest.mark.desktop
 
 WORDS = "Linting\u202e your code" + " and more" * 1000
 WIDE = 700  # pixels: no tooltip is as wide as that

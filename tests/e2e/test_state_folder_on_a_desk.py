@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import pytest
 from desk import Desk
 from desktop.ink import ink
 from guarded import DENY, GUARD, approved, at_once, delete
@@ -13,7 +12,6 @@ from live import Live
 
 from tray.desktop.artwork import IconState
 
-pytestmark = pytest.mark.desktop
 WHAT = "The state folder was deleted"
 
 

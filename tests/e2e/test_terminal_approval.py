@@ -43,11 +43,11 @@ def test_review_shows_the_path_of_the_terminal_that_approved_and_the_hook_runs_w
     command = shlex.join(live.argv("approve", "guard"))
     argv = [XTERM, "-l", "-lf", str(log), "-e", "/bin/sh", "-c", f"{command}; sleep 600"]
     desk.start(argv, env={"PATH": f"{tools}:{SYSTEM}"})
-    desk.wait(lambda: WANTED in text_of(log), SLOW, "the command asks at the terminal")
+    desk.wait(lambda: WANTED in text_of(log), what="the command asks at the terminal")
     assert f"    {tools}\n    /usr/local/bin\n" in review(live), "what the terminal names as the whole text"
     assert f"    project-shell: {tools}/project-shell\n" in review(live)
     desk.run(["xdotool", "type", "--delay", "50", f"{SECRET}\n"])
-    desk.wait(lambda: live.states() == {"guard": "approved"}, SLOW, "it is approved")
+    desk.wait(lambda: live.states() == {"guard": "approved"}, what="it is approved")
     assert SECRET not in text_of(log)
 
     environment = {"PATH": SYSTEM}  # the agent's, which finds neither of the two programs

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from desk import Desk
 from live import Live
 
-pytestmark = pytest.mark.desktop
-
-SLOW = 60.0  # seconds on a loaded machine
 PROGRAM = Path(__file__).with_name("rare_refresh_tray.py")
 FIELDS = {"session_id": "s-1", "cwd": "/w/api"}
 PROMPT = {**FIELDS, "hook_event_name": "UserPromptSubmit", "prompt": "go"}
@@ -29,10 +25,10 @@ def test_the_first_row_shows_an_agent_that_waits_before_the_next_refresh(desk: D
         return live.menu()[0].label
 
     live.relay("claude-code", "UserPromptSubmit", PROMPT)
-    desk.wait(lambda: first_row().startswith("1 agent"), SLOW, "the only refresh of this hour")
+    desk.wait(lambda: first_row().startswith("1 agent"), what="the only refresh of this hour")
 
     live.relay("claude-code", "Notification", QUESTION)
-    desk.wait(lambda: first_row() == "claude-code · api waits for you", SLOW, "the first row shows who waits")
+    desk.wait(lambda: first_row() == "claude-code · api waits for you", what="the first row shows who waits")
     live.relay("claude-code", "UserPromptSubmit", PROMPT)
 
-    desk.wait(lambda: first_row().startswith("1 agent"), SLOW, "no agent waits any more")
+    desk.wait(lambda: first_row().startswith("1 agent"), what="no agent waits any more")

@@ -38,7 +38,7 @@ class Scene:
 
     def arrive(self) -> None:
         wait_active(self.live.desk, "one")
-        wait(self.is_there, LONG, "the pane is shown")
+        wait(self.is_there, what="the pane is shown")
 
     def look(self) -> None:
         """As a person does: the agent's window of tmux is shown, and its terminal is in front."""

@@ -66,8 +66,8 @@ class Sway(Compositor):
         file = self.folder / f"p{number}"
         line = f"echo $$ > {file}; exec cat"
         window = self.start(("foot", "-c", "/dev/null", "sh", "-c", line))
-        wait(lambda: file.exists() and file.read_text().endswith("\n"), LONG, "a terminal")
-        wait(lambda: sway.focused_pid(self.environment) == window.pid, LONG, "the focus of its new window")
+        wait(lambda: file.exists() and file.read_text().endswith("\n"), what="a terminal")
+        wait(lambda: sway.focused_pid(self.environment) == window.pid, what="the focus of its new window")
         return Pane(int(file.read_text()))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from desk import Desk, wait
 
 from desktop.focus.compositors import Compositor
-from desktop.focus.terminals import LONG, Pane
+from desktop.focus.terminals import Pane
 from tray.desktop.focus import session_bus
 
 WINDOW, SESSION = "org.kde.konsole.Window", "org.kde.konsole.Session"
@@ -37,7 +37,7 @@ class Konsole:
         process = desk.start(["konsole", "--separate", "--nofork", "-e", "cat"])
         self.pid = process.pid
         self.service = f"org.kde.konsole-{process.pid}"
-        wait(self._answers, LONG, "Konsole on the bus")
+        wait(self._answers, what="Konsole on the bus")
         for _ in range(count - 1):
             session_bus.call(self.service, "/Windows/1", WINDOW, "newSession")
         numbers = session_bus.first(session_bus.call(self.service, "/Windows/1", WINDOW, "sessionList"), list)
@@ -57,4 +57,4 @@ class Konsole:
             )
             return found if Pane(found).place.konsole_session else 0
 
-        return wait(pid, LONG, "a program in the tab")
+        return wait(pid, what="a program in the tab")

@@ -33,7 +33,7 @@ class Pane:
 
 def child_pane(desk: Desk, terminal: int) -> Pane:
     """What runs in a terminal, by the terminal's process."""
-    found = wait(lambda: desk.run(["pgrep", "-P", str(terminal)]).stdout.split(), LONG, "a program in the terminal")
+    found = wait(lambda: desk.run(["pgrep", "-P", str(terminal)]).stdout.split(), what="a program in the terminal")
     return Pane(int(found[0]))
 
 
@@ -67,7 +67,7 @@ class Tmux:
     def attach(self, session: str, title: str) -> subprocess.Popen[bytes]:
         count = len(self.clients())
         terminal = self.desk.start(["xterm", "-T", title, "-e", "tmux", "-S", self.socket, "attach", "-t", session])
-        wait(lambda: len(self.clients()) > count, LONG, f"{title} shows {session}")
+        wait(lambda: len(self.clients()) > count, what=f"{title} shows {session}")
         return terminal
 
     def clients(self) -> list[str]:
@@ -95,7 +95,7 @@ def title_of(desk: Desk, window: int) -> str:
 
 
 def wait_active(desk: Desk, title: str) -> None:
-    wait(lambda: active_title(desk) == title, LONG, f"{title} is in front")
+    wait(lambda: active_title(desk) == title, what=f"{title} is in front")
 
 
 def front(desk: Desk, title: str) -> None:

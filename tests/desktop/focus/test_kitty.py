@@ -46,7 +46,7 @@ class Kitty:
 
     def _pane(self, number: int) -> Pane:
         file = self.folder / f"p{number}"
-        wait(lambda: file.exists() and file.read_text().endswith("\n"), LONG, "kitty's pane")
+        wait(lambda: file.exists() and file.read_text().endswith("\n"), what="kitty's pane")
         return Pane(int(file.read_text()))
 
     def focused(self) -> set[int]:
@@ -63,7 +63,7 @@ def test_each_time_the_right_pane_and_without_its_socket_the_window(desk: Desk, 
         front(desk, "plain")
         assert focus(pane.place, "", desk.environment) == FocusResult(True)
         wait_active(desk, "cat")
-        assert pane.pid in wait(one.focused, LONG, "kitty has the keyboard")
+        assert pane.pid in wait(one.focused, what="kitty has the keyboard")
     front(desk, "plain")
     result = focus(replace(one.panes[0].place, kitty=""), "", desk.environment)
     wait_active(desk, "cat")

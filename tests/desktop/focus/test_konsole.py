@@ -11,7 +11,6 @@ import pytest
 from desk import Desk, wait
 
 from desktop.focus.konsoles import Konsole
-from desktop.focus.terminals import LONG
 from tray.desktop.focus import FocusResult, focus, x11
 from tray.desktop.presence import has_keyboard
 
@@ -26,7 +25,7 @@ def kde() -> Iterator[Desk]:
         Desk(Path(folder), panel=None, notifications=None, sound=False) as desk,
     ):
         desk.start(["kwin_x11", "--replace"], {"KDE_FULL_SESSION": "true", "XDG_CURRENT_DESKTOP": "KDE"})
-        wait(lambda: manager(desk) == "KWin", LONG, "KWin manages the windows")
+        wait(lambda: manager(desk) == "KWin", what="KWin manages the windows")
         yield desk
 
 
@@ -54,8 +53,8 @@ def goes_to_each_tab(desk: Desk, windows: list[Konsole]) -> None:
         for window in windows:
             tab = window.tabs[number % len(window.tabs)]
             assert focus(tab.pane.place, "", desk.environment) == FocusResult(True)
-            wait(lambda window=window: front_pid(desk) == window.pid, LONG, "its window is in front")  # type: ignore[misc]
-            wait(lambda tab=tab: tab.is_shown, LONG, "its tab is shown")  # type: ignore[misc]  # Konsole says so later
+            wait(lambda window=window: front_pid(desk) == window.pid, what="its window is in front")  # type: ignore[misc]
+            wait(lambda tab=tab: tab.is_shown, what="its tab is shown")  # type: ignore[misc]  # Konsole says so later
 
 
 def test_each_time_the_right_tab_of_the_right_window_under_kdes_window_manager(
@@ -70,7 +69,7 @@ def test_only_the_tab_that_its_window_shows_is_watched(desk: Desk, monkeypatch: 
     goes_to_each_tab(desk, windows)
     first, second, *_ = windows[0].tabs
     focus(second.pane.place, "", desk.environment)
-    wait(lambda: front_pid(desk) == windows[0].pid, LONG, "its window is in front")
+    wait(lambda: front_pid(desk) == windows[0].pid, what="its window is in front")
     desk.run(["xdotool", "key", "shift"])
 
     assert has_keyboard(second.pane.place, desk.environment) is True

@@ -10,7 +10,6 @@ from desk import wait
 
 from desktop.focus.compositors import Kwin, running_kwin
 from desktop.focus.konsoles import Konsole, Tab
-from desktop.focus.terminals import LONG
 from tray.desktop import presence
 from tray.desktop.focus import FocusResult, focus, kwin
 from tray.desktop.wayland_idle import IdleWatch
@@ -44,7 +43,7 @@ def test_each_time_the_right_tab_of_the_right_window(desktop: Kwin) -> None:
     for window, number in ((0, 0), (1, 0), (0, 1)):
         tab = windows[window].tabs[number]
         assert focus(tab.pane.place, "", desktop.environment) == FocusResult(True)
-        wait(lambda tab=tab: tab.is_shown, LONG, "the tab")  # type: ignore[misc]  # Konsole says so a little later
+        wait(lambda tab=tab: tab.is_shown, what="the tab")  # type: ignore[misc]  # Konsole says so a little later
         assert kwin.focused_pid(desktop.environment) == windows[window].pid
 
 
@@ -52,7 +51,7 @@ def test_only_the_shown_tab_of_the_window_in_front_is_watched_and_only_while_som
     windows = [Konsole(desktop, 2), Konsole(desktop, 1)]
     first, second = windows[0].tabs
     focus(second.pane.place, "", desktop.environment)
-    wait(lambda: kwin.focused_pid(desktop.environment) == windows[0].pid, LONG, "its window is in front")
+    wait(lambda: kwin.focused_pid(desktop.environment) == windows[0].pid, what="its window is in front")
 
     def look(tab: Tab, idle: float | None) -> Attention:
         return presence.attention(tab.pane.place, 300.0, desktop.environment, FixedIdle(idle))

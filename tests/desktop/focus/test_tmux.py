@@ -7,7 +7,7 @@ from pathlib import Path
 from desk import Desk, wait
 from msgspec.structs import replace
 
-from desktop.focus.terminals import LONG, Pane, active_title, child_pane, front, tmux, wait_active
+from desktop.focus.terminals import Pane, active_title, child_pane, front, tmux, wait_active
 from tray.desktop.focus import FocusResult, focus
 from tray.execution.process_place import is_alive
 
@@ -80,6 +80,6 @@ def test_a_session_whose_terminal_is_closed_says_so(desk: Desk, tmp_path: Path) 
         place = server.pane("new-window", "work").place
         server.attach("work", "one")
         server.run("kill-server")
-    wait(lambda: not any(map(is_alive, place.processes)), LONG, "the server has ended")
+    wait(lambda: not any(map(is_alive, place.processes)), what="the server has ended")
 
     assert focus(place, "", desk.environment) == FocusResult(False, "its terminal is closed")

@@ -8,7 +8,7 @@ from desk import Desk, wait
 from msgspec.structs import replace
 from Xlib import display  # type: ignore[import-untyped]
 
-from desktop.focus.terminals import LONG, Pane, child_pane, front, wait_active
+from desktop.focus.terminals import Pane, child_pane, front, wait_active
 from tray.desktop.focus import FocusResult, focus, x11
 from tray.model.place import Place
 
@@ -57,8 +57,8 @@ def test_idle_time_begins_anew_with_a_key(desk: Desk) -> None:
         assert found is not None
         return found
 
-    wait(lambda: idle() > 2, LONG, "nobody touches it")
+    wait(lambda: idle() > 2, what="nobody touches it")
     desk.run(["xdotool", "key", "shift"])
 
-    wait(lambda: idle() < 2, LONG, "a key was pressed")
+    wait(lambda: idle() < 2, what="a key was pressed")
     assert x11.idle_seconds({}) is None
