@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
+from collections.abc import Callable
+
 
 class Clock:
     """Both times are `now`, which the test changes."""
@@ -14,3 +18,22 @@ class Clock:
 
     def monotonic(self) -> float:
         return self.now
+
+
+class Timeline(Clock):
+    """A clock that passes when the test waits, and does then what is due."""
+
+    def __init__(self, now: float = 1000.0) -> None:
+        super().__init__(now)
+        self._numbers = itertools.count()
+        self._timers: list[tuple[float, int, Callable[[], object]]] = []
+
+    def after(self, seconds: float, work: Callable[[], object]) -> None:
+        heapq.heappush(self._timers, (self.now + seconds, next(self._numbers), work))
+
+    def wait(self, seconds: float = 1.0) -> None:
+        until = self.now + seconds
+        while self._timers and self._timers[0][0] <= until:
+            self.now, _, work = heapq.heappop(self._timers)
+            work()
+        self.now = until

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from house import House
-from notify.test_service import event, record
+from notify.announced import event, record
 
 from desktop.alert_bench import AlertBench
 from tray.approvals.controls import TERMINAL

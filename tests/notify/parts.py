@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from dbus_fast.aio import MessageBus
 from desk import Desk
 from desk.parts import answers
 from desk.sound import COMMAND, Recording, server
-from notify.samples import LONG
+from notify.samples import LONG, Clicks
 
 from tray.notify.freedesktop import FreedesktopBackend
 from tray.notify.server import NAME, PATH
@@ -93,6 +94,14 @@ class Recorder:
     def mode(self, mode: str) -> None:
         (self._folder / "mode").write_text(mode)
 
+    def name(self, name: str) -> None:
+        """The server says that this is its name."""
+        (self._folder / "name").write_text(name)
+
+    def clear(self) -> None:
+        for file in ("mode", "name", "calls"):
+            (self._folder / file).unlink(missing_ok=True)
+
     def calls(self, name: str = "Notify") -> list[dict[str, Any]]:
         path = self._folder / "calls"
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
@@ -159,3 +168,18 @@ async def states(desk: Desk, commands: Iterable[Sequence[str]]) -> list[bool]:
         found.append((await backend.server_state()).may_interrupt)
     await backend.close()
     return found
+
+
+def run(do: Callable[[FreedesktopBackend], Awaitable[None]], clicks: Clicks | None = None) -> Clicks:
+    """Does this with a back end of its own; returns what was clicked meanwhile."""
+    clicks = clicks or Clicks()
+
+    async def main() -> None:
+        backend = FreedesktopBackend(clicks)
+        try:
+            await do(backend)
+        finally:
+            await backend.close()
+
+    asyncio.run(main())
+    return clicks

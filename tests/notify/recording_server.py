@@ -82,20 +82,10 @@ class Server(ServiceInterface):
         self.words = words
         self.last = replaces or self.last + 1
         plain = {key: value.value if isinstance(value, Variant) else value for key, value in hints.items()}
-        urgency = plain.get("urgency")
         record(
-            call="Notify",
-            id=self.last,
-            app=app,
-            icon=icon,
-            replaces=replaces,
-            title=title,
-            body=body,
-            urgency=urgency,
-            actions=actions,
-            hints=plain,
-            at=arrived,
-        )
+            call="Notify", id=self.last, app=app, icon=icon, replaces=replaces, title=title, body=body,
+            urgency=plain.get("urgency"), actions=actions, hints=plain, at=arrived,
+        )  # fmt: skip
         if told() == "dropping":
             asyncio.get_running_loop().call_soon(self.NotificationClosed, self.last, 1)
         if told() == "eager":
@@ -112,8 +102,8 @@ class Server(ServiceInterface):
         self.NotificationClosed(number, reason)
 
     @dbus_method()
-    def Click(self, number: "u"):
-        self.ActionInvoked(number, "default")
+    def Reset(self):
+        self.last, self.words = 0, None
 
     @dbus_method()
     def Press(self, number: "u", key: "s"):

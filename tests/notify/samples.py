@@ -50,10 +50,7 @@ class Surroundings:
 
 
 def service(
-    gate: AlertSink,
-    settings: SettingsInForce | None = None,
-    around: Surroundings | None = None,
-    clock: Clock = time,
+    gate: AlertSink, settings: SettingsInForce | None = None, around: Surroundings | None = None, clock: Clock = time
 ) -> AlertService:
     around = around or Surroundings()
     return AlertService(
@@ -72,6 +69,11 @@ class Clicks:
 
     def pressed(self, alert: Alert, button: Button) -> None:
         self.counted.append((alert, button))
+
+    @property
+    def answers(self) -> list[tuple[str, Button]]:
+        """What was pressed, with what it is about."""
+        return [(alert.about, button) for alert, button in self.counted]
 
     def trusts(self, pid: int) -> bool:
         self.judged.append(pid)

@@ -10,7 +10,9 @@ from typing import Literal
 
 import pytest
 from desk import Desk
+from every import every
 from notify import parts
+from notify.parts import Recorder
 
 from tray.notify.do_not_disturb import system_may_interrupt
 from tray.notify.freedesktop import FreedesktopBackend
@@ -40,7 +42,7 @@ GSETTINGS = """#!/bin/sh
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "key", "on", "off"),
     [
         ("gnome-shell", "org.gnome.desktop.notifications show-banners", "false", "true"),
@@ -48,39 +50,34 @@ GSETTINGS = """#!/bin/sh
     ],
 )
 def test_a_desktop_that_keeps_it_in_its_settings_is_asked_there(
-    name: str, key: str, on: str, off: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Recorder, name: str, key: str, on: str, off: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "name").write_text(name)
+    server.name(name)
     program = tmp_path / "bin" / "gsettings"
-    program.parent.mkdir()
+    program.parent.mkdir(exist_ok=True)
     program.write_text(GSETTINGS.replace("@KEY@", key).replace("@FOLDER@", str(tmp_path)))
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
 
-    with (
-        parts.session_bus(tmp_path, os.environ) as address,
-        parts.recording_server(tmp_path, {**os.environ, "DBUS_SESSION_BUS_ADDRESS": address}),
-    ):
-        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+    async def heard() -> list[bool]:
+        backend, found = FreedesktopBackend(), []
+        for value in (on, off):
+            (tmp_path / "value").write_text(f"{value}\n")
+            found.append((await backend.server_state()).may_interrupt)
+        program.unlink()
+        patch.setenv("PATH", str(program.parent))
+        found.append((await backend.server_state()).may_interrupt)  # cannot be known
+        await backend.close()
+        return found
 
-        async def heard() -> list[bool]:
-            backend, found = FreedesktopBackend(), []
-            for value in (on, off):
-                (tmp_path / "value").write_text(f"{value}\n")
-                found.append((await backend.server_state()).may_interrupt)
-            program.unlink()
-            monkeypatch.setenv("PATH", str(program.parent))
-            found.append((await backend.server_state()).may_interrupt)  # cannot be known
-            await backend.close()
-            return found
-
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
         assert asyncio.run(heard()) == [False, True, True]
 
 
 RECORD = {"assertionDetails": {"assertionDetailsModeIdentifier": "com.apple.donotdisturb.mode.default"}}
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "may_interrupt"),
     [
         (json.dumps({"data": [{"storeAssertionRecords": [RECORD]}], "header": {}}), False),
@@ -98,7 +95,8 @@ def test_a_focus_of_macos_is_respected_where_its_file_can_be_read(
     """No Mac runs here: the file is made as people describe it, and without full disk access macOS shows none."""
     monkeypatch.setenv("HOME", str(tmp_path))
     file = tmp_path / "Library" / "DoNotDisturb" / "DB" / "Assertions.json"
-    file.parent.mkdir(parents=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.unlink(missing_ok=True)
     if text is not None:
         file.write_text(text)
 

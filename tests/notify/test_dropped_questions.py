@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from notify import parts
-from notify.parts import CLOSED, DISMISSED, EXPIRED, UNDEFINED, Recorder, tell
-from notify.samples import Clicks, alert, until
+from notify.parts import CLOSED, DISMISSED, EXPIRED, UNDEFINED, Recorder, run, tell
+from notify.samples import alert, until
 from PIL import Image
 
 from tray.desktop.artwork import IconState, draw
@@ -25,28 +23,6 @@ pytestmark = pytest.mark.desktop
 def question(key: str) -> Alert:
     buttons = (Button.DETAILS, Button.ALLOW, Button.DENY)
     return alert(title=key, key=key, about=key, urgency=Urgency.CRITICAL, buttons=buttons)
-
-
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
-    with parts.session_bus(tmp_path, os.environ) as address:
-        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
-        with parts.recording_server(tmp_path, os.environ, "body", "actions") as recorder:
-            yield recorder
-
-
-def run(do: Callable[[FreedesktopBackend], Awaitable[None]]) -> list[Button]:
-    clicks = Clicks()
-
-    async def main() -> None:
-        backend = FreedesktopBackend(clicks)
-        try:
-            await do(backend)
-        finally:
-            await backend.close()
-
-    asyncio.run(main())
-    return [button for _, button in clicks.counted]
 
 
 def shown(server: Recorder) -> list[str]:
@@ -63,7 +39,7 @@ def test_a_question_that_the_server_drops_is_shown_again_and_can_be_answered(ser
         await tell("Drop", "uu", 2, reason)  # servers close what was pressed
         await backend.send(alert(title="last", key="last"))
 
-    assert run(do) == [Button.DENY]
+    assert run(do).answers == [("q", Button.DENY)]
     assert shown(server) == ["q", "q", "last"]
 
 
@@ -81,14 +57,19 @@ def test_what_the_user_closes_and_what_is_no_question_stays_away(server: Recorde
     assert shown(server) == ["q", "last"]
 
 
-def test_gnome_gets_no_more_questions_than_it_keeps_until_one_is_closed(server: Recorder, tmp_path: Path) -> None:
-    (tmp_path / "name").write_text("gnome-shell")
+async def send_four(backend: FreedesktopBackend) -> None:
+    """GNOME keeps three: the fourth pushes the first one away."""
+    for number in range(1, 5):
+        await backend.send(question(f"q{number}"))
+    await tell("Drop", "uu", 1, EXPIRED)
+    await backend.send(alert(title="between", key="between"))
+
+
+def test_gnome_gets_no_more_questions_than_it_keeps_until_one_is_closed(server: Recorder) -> None:
+    server.name("gnome-shell")
 
     async def do(backend: FreedesktopBackend) -> None:
-        for number in range(1, 5):
-            await backend.send(question(f"q{number}"))
-        await tell("Drop", "uu", 1, EXPIRED)  # the fourth has pushed it away, and three are open
-        await backend.send(alert(title="between", key="between"))
+        await send_four(backend)
         await backend.withdraw("q3")
         await until(lambda: len(shown(server)) == 6)
 
@@ -97,14 +78,11 @@ def test_gnome_gets_no_more_questions_than_it_keeps_until_one_is_closed(server: 
     assert shown(server) == ["q1", "q2", "q3", "q4", "between", "q1"]
 
 
-def test_a_question_that_is_withdrawn_meanwhile_does_not_come_back(server: Recorder, tmp_path: Path) -> None:
-    (tmp_path / "name").write_text("gnome-shell")
+def test_a_question_that_is_withdrawn_meanwhile_does_not_come_back(server: Recorder) -> None:
+    server.name("gnome-shell")
 
     async def do(backend: FreedesktopBackend) -> None:
-        for number in range(1, 5):
-            await backend.send(question(f"q{number}"))
-        await tell("Drop", "uu", 1, EXPIRED)
-        await backend.send(alert(title="between", key="between"))
+        await send_four(backend)
         await backend.withdraw("q1")
         await backend.withdraw("q2")
         await backend.send(alert(title="last", key="last"))
@@ -114,7 +92,7 @@ def test_a_question_that_is_withdrawn_meanwhile_does_not_come_back(server: Recor
     assert shown(server) == ["q1", "q2", "q3", "q4", "between", "last"]
 
 
-def test_a_server_that_drops_everything_at_once_is_given_up(server: Recorder, tmp_path: Path) -> None:
+def test_a_server_that_drops_everything_at_once_is_given_up(server: Recorder) -> None:
     server.mode("dropping")
 
     async def do(backend: FreedesktopBackend) -> None:
@@ -128,27 +106,22 @@ def test_a_server_that_drops_everything_at_once_is_given_up(server: Recorder, tm
     assert shown(server).count("q") == 100
 
 
-def test_a_server_that_comes_later_is_given_the_open_questions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with parts.session_bus(tmp_path, os.environ) as address:
-        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+def test_a_server_that_comes_later_is_given_the_open_questions(bus: str, tmp_path: Path) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        with parts.recording_server(tmp_path, os.environ):
+            await backend.send(question("q"))
+            await backend.send(alert(title="no question", key="other"))
+        with parts.recording_server(tmp_path, os.environ) as later:
+            await until(lambda: len(shown(later)) == 3)
 
-        async def do(backend: FreedesktopBackend) -> None:
-            with parts.recording_server(tmp_path, os.environ, "body", "actions"):
-                await backend.send(question("q"))
-                await backend.send(alert(title="no question", key="other"))
-            with parts.recording_server(tmp_path, os.environ, "body", "actions") as later:
-                await until(lambda: len(shown(later)) == 3)
-
-        run(do)
+    run(do)
 
     assert shown(Recorder(tmp_path)) == ["q", "no question", "q"]
 
 
 @pytest.mark.parametrize(("name", "urgency"), [("recording", 2), ("gnome-shell", 1)])
-def test_on_gnome_only_questions_are_urgent(server: Recorder, tmp_path: Path, name: str, urgency: int) -> None:
-    (tmp_path / "name").write_text(name)
+def test_on_gnome_only_questions_are_urgent(server: Recorder, name: str, urgency: int) -> None:
+    server.name(name)
 
     async def do(backend: FreedesktopBackend) -> None:
         await backend.send(question("q"))

@@ -7,7 +7,6 @@ import html
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,13 +23,6 @@ from tray.notify.notifier import Delivery, NotificationBackend
 pytestmark = pytest.mark.desktop
 
 
-@pytest.fixture
-def bus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    with parts.session_bus(tmp_path, os.environ) as address:
-        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
-        yield address
-
-
 async def send(one: Alert, backend: NotificationBackend) -> Delivery:
     notifier = samples.notifier(backend)
     try:
@@ -45,12 +37,7 @@ def test_dunst_shows_the_text_as_it_was_written_on_each_way(tmp_path: Path, bus:
     )  # fmt: skip
 
     text = "1 < 2 & <b>bold</b> \\o/ -x"
-    environment = {
-        **os.environ,
-        "HOME": str(tmp_path),
-        "XDG_CONFIG_HOME": str(tmp_path),
-        "XDG_RUNTIME_DIR": str(tmp_path),
-    }
+    environment = {**os.environ, **dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"), str(tmp_path))}
     screen = ("Xvfb", "-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset")
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with parts.process(*screen, environment=environment, **options) as x:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from clock import Clock
+from every import every
 
 from tray.engine.hook_output import BROKEN_PROGRAM
 from tray.model.decision import Gate, HookOutput, Outcome, Status, Verdict
@@ -30,7 +30,7 @@ def test_a_refusal_of_a_broken_program_is_a_problem_with_its_own_remedy() -> Non
     assert one.remedy == "correct the script or its command in its file, then approve the change"
 
 
-@pytest.mark.parametrize(
+@every(
     ("outcome", "said"),
     [
         (broken("not found: ./x"),
@@ -60,10 +60,7 @@ def test_a_long_cause_is_cut_before_its_cure_is() -> None:
     assert one is not None
     assert len(describe(one)) <= BODY_LIMIT
     assert describe(one).endswith("show what it wrote")
-
-
-def test_at_four_fifths_of_its_limit_a_hook_is_not_slow_yet() -> None:
-    assert find_problem(Outcome(hook="guard", status=Status.OK, ms=8000, limit=10)) is None
+    assert find_problem(Outcome(hook="guard", status=Status.OK, ms=8000, limit=10)) is None, "not slow yet"
 
 
 def test_the_same_cause_is_told_once_an_hour_and_another_one_at_once() -> None:
@@ -87,7 +84,7 @@ def test_a_hook_is_counted_until_it_has_had_a_good_turn() -> None:
     assert [one.hook for one in tracker.current] == ["other"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("cause", "shown"),
     [
         ("/home/ada/.local/state/hooktray/copies/1a2b/guard.sh: not executable", "guard.sh: not executable"),

@@ -8,25 +8,12 @@ import pytest
 from approvals.declared import hook
 from every import every
 from msgspec.structs import replace
-from notify import samples
-from notify.test_policy import HOSTILE, assert_fit_for_the_screen
-from notify.test_service import Announced
+from notify.announced import HOSTILE, Announced, assert_fit_for_the_screen
 
 from tray.approvals.catalog import HookState
 from tray.approvals.controls import TERMINAL
 from tray.model.hook import ApprovalState
 from tray.notify.alert import Button, Urgency
-from tray.notify.service import AlertService
-
-
-@pytest.fixture
-def announced() -> Announced:
-    return Announced()
-
-
-@pytest.fixture
-def service(announced: Announced) -> AlertService:
-    return samples.service(announced)
 
 
 def state(name: str, state: ApprovalState = ApprovalState.PENDING) -> HookState:
@@ -34,12 +21,12 @@ def state(name: str, state: ApprovalState = ApprovalState.PENDING) -> HookState:
     return HookState(key=name, hook=proposed, state=state, digest="1a2b3c4d5e6f", position=(0, 0))
 
 
-def test_what_is_announced_says_what_happened(service: AlertService, announced: Announced) -> None:
-    service.hook_waiting(state("guard"))
-    service.hook_waiting(state("lint"))
-    service.hook_waiting(state("guard", ApprovalState.CHANGED))
-    service.switched("Hooks off", "the tray menu")
-    service.config_broken("/home/ada/.config/a.yaml:3:1: bad\nwrite `on: true`")
+def test_what_is_announced_says_what_happened(announced: Announced) -> None:
+    announced.service.hook_waiting(state("guard"))
+    announced.service.hook_waiting(state("lint"))
+    announced.service.hook_waiting(state("guard", ApprovalState.CHANGED))
+    announced.service.switched("Hooks off", "the tray menu")
+    announced.service.config_broken("/home/ada/.config/a.yaml:3:1: bad\nwrite `on: true`")
 
     waiting, other, changed, switched, broken = announced.alerts
     assert waiting.body == "guard on tool_before waits for your approval"
@@ -55,12 +42,11 @@ def test_what_is_announced_says_what_happened(service: AlertService, announced: 
 @every("text", HOSTILE)
 def test_hostile_text_is_announced_in_no_alert_as_it_is(text: str) -> None:
     announced = Announced()
-    service = samples.service(announced)
-    service.hook_waiting(state(text))
-    service.hook_waiting(state(text, ApprovalState.CHANGED))
-    service.switched(text, text)
-    service.config_broken(text)
-    service.inform("", text)
+    announced.service.hook_waiting(state(text))
+    announced.service.hook_waiting(state(text, ApprovalState.CHANGED))
+    announced.service.switched(text, text)
+    announced.service.config_broken(text)
+    announced.service.inform("", text)
 
     assert len(announced.alerts) == 5
     for alert in announced.alerts:
@@ -68,19 +54,17 @@ def test_hostile_text_is_announced_in_no_alert_as_it_is(text: str) -> None:
 
 
 def test_an_answer_to_what_the_user_did_is_not_low_because_gnome_shows_no_banner_of_those(
-    service: AlertService, announced: Announced
+    announced: Announced,
 ) -> None:
-    service.inform("", "A program that is not a tray host clicked in Hooktray's menu, which did nothing")
+    announced.service.inform("", "A program that is not a tray host clicked in Hooktray's menu, which did nothing")
 
     (answer,) = announced.alerts
     assert (answer.urgency, answer.reply, answer.notify) == (Urgency.NORMAL, True, True)
 
 
-def test_what_may_have_taken_guards_away_is_critical_and_has_its_review(
-    service: AlertService, announced: Announced
-) -> None:
-    service.alarm("The database was damaged", "All approvals are lost", about="x")
-    service.alarm("The ledger is not as Hooktray left it", "row 3")
+def test_what_may_have_taken_guards_away_is_critical_and_has_its_review(announced: Announced) -> None:
+    announced.service.alarm("The database was damaged", "All approvals are lost", about="x")
+    announced.service.alarm("The ledger is not as Hooktray left it", "row 3")
 
     alert, without_review = announced.alerts
     assert (alert.title, alert.urgency, alert.notify) == ("The database was damaged", Urgency.CRITICAL, True)
@@ -88,24 +72,20 @@ def test_what_may_have_taken_guards_away_is_critical_and_has_its_review(
     assert without_review.buttons == ()
 
 
-@pytest.mark.parametrize(
-    ("channel", "by"), [("tray", "由你在菜单中"), ("typed into shelley", "由 typed into shelley")]
-)
-def test_who_switched_is_named_in_the_readers_language(
-    monkeypatch: pytest.MonkeyPatch, service: AlertService, announced: Announced, channel: str, by: str
-) -> None:
+def test_who_switched_is_named_in_the_readers_language(monkeypatch: pytest.MonkeyPatch, announced: Announced) -> None:
     monkeypatch.setenv("LANGUAGE", "zh_CN")
 
-    service.switched("x", channel)
+    announced.service.switched("x", "tray")
+    announced.service.switched("x", "typed into shelley")
 
-    assert announced.alerts[0].body == f"x · {by}"
+    assert announced.bodies == ["x · 由你在菜单中", "x · 由 typed into shelley"]
 
 
-def test_what_was_typed_at_a_terminal_says_where_it_is_undone(service: AlertService, announced: Announced) -> None:
-    service.switched("Hooks are off", TERMINAL)
-    service.switched("Hooks are off", "tray")
+def test_what_was_typed_at_a_terminal_says_where_it_is_undone(announced: Announced) -> None:
+    announced.service.switched("Hooks are off", TERMINAL)
+    announced.service.switched("Hooks are off", "tray")
 
-    assert [one.body for one in announced.alerts] == [
+    assert announced.bodies == [
         "Hooks are off · at a terminal · undo it under Approvals",
         "Hooks are off · by you, in the menu",
     ]

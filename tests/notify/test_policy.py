@@ -8,8 +8,8 @@ import pytest
 from agents.recordings import built
 from every import every
 from msgspec.structs import replace
+from notify.announced import HOSTILE, assert_fit_for_the_screen
 
-from tray import settings
 from tray.engine.record import make_record
 from tray.model.decision import Answer, Decision, HookOutput, Outcome, Record, Rewrite, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
@@ -61,181 +61,78 @@ STOPPED = Decision(
 )
 X_CODE = bash(agent="x-code")  # it has no channel to show a note
 
-TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
-    ("the first line", stop(), NOTHING, AlertClass.TURN_END, "Turn ended: All 12 tests pass."),
-    ("no message", stop(message=""), NOTHING, AlertClass.TURN_END, "Turn ended"),
-    ("shelley", SHELLEY, NOTHING, AlertClass.TURN_END, "Turn ended: Fixed."),
-    (
-        "claim",
-        stop(kind=EventKind.COMPLETION_CLAIM, message="Done"),
-        NOTHING,
-        AlertClass.TURN_END,
-        "Turn ended: Done",
-    ),
-    (
-        "failed turn",
-        stop(kind=EventKind.TURN_FAILED, message="", topic="rate_limit"),
-        NOTHING,
-        AlertClass.TURN_END,
-        "Usage limit reached",
-    ),
-    (
-        "session",
-        stop(kind=EventKind.SESSION_END, topic="logout", message=""),
-        NOTHING,
-        AlertClass.SESSION_END,
-        "Session ended: you signed out",
-    ),
-    (
-        "session, as people leave it",
-        stop(kind=EventKind.SESSION_END, topic="prompt_input_exit", message=""),
-        NOTHING,
-        AlertClass.SESSION_END,
-        "Session ended: you left it",
-    ),
-    (
-        "session, for a reason that is not known here",
-        stop(kind=EventKind.SESSION_END, topic="moved_to_cloud", message=""),
-        NOTHING,
-        AlertClass.SESSION_END,
-        "Session ended: moved to cloud",
-    ),
-    (
-        "session, for no reason of its own",
-        stop(kind=EventKind.SESSION_END, topic="other"),
-        NOTHING,
-        AlertClass.SESSION_END,
-        "Session ended",
-    ),
-    ("session, bare", stop(kind=EventKind.SESSION_END), NOTHING, AlertClass.SESSION_END, "Session ended"),
-    ("permission", notification("permission_prompt", "May I?"), NOTHING, AlertClass.NEEDS_YOU, "May I?"),
-    ("idle", notification("idle_prompt", "Waiting"), NOTHING, AlertClass.NEEDS_YOU, "Waiting"),
-    ("elicitation", notification("elicitation_url_dialog", "Open it"), NOTHING, AlertClass.NEEDS_YOU, "Open it"),
-    ("input", notification("agent_needs_input", title="Which one?"), NOTHING, AlertClass.NEEDS_YOU, "Which one?"),
-    ("no type", notification("", "Hello"), NOTHING, AlertClass.NEEDS_YOU, "Hello"),
-    ("no message", notification("permission_prompt"), NOTHING, AlertClass.NEEDS_YOU, "Needs you"),
-    ("neither", notification(""), NOTHING, AlertClass.NEEDS_YOU, "Needs you"),
-    ("unknown type", notification("brand_new", "Hm"), NOTHING, AlertClass.NEEDS_YOU, "Hm"),
-    (
-        "permission, without a notification of the agent's own",
-        bash(agent="codex", name="PermissionRequest", kind=EventKind.PERMISSION_REQUEST),
-        NOTHING,
-        AlertClass.NEEDS_YOU,
-        "Waits for your permission: Bash · rm -rf build/",
-    ),
-    (
-        "a question of the agent, without a notification of its own",
-        bash(agent="opencode", name="Elicitation", kind=EventKind.ELICITATION, tool=None, message="Which colour?"),
-        NOTHING,
-        AlertClass.NEEDS_YOU,
-        "Asks you: Which colour?",
-    ),
-    ("completed", notification("agent_completed", "ok"), NOTHING, AlertClass.TURN_END, "Turn ended: ok"),
-    ("auth", notification("auth_success", "Hi Ada"), NOTHING, AlertClass.INFORMATION, "Hi Ada"),
-    (
-        "denied",
-        bash(),
-        said(Verdict.DENY, "no"),
-        AlertClass.BLOCKED,
-        "Bash · rm -rf build/ · blocked by guard: no",
-    ),
-    (
-        "denied stop",
-        stop(),
-        said(Verdict.DENY, "red"),
-        AlertClass.BLOCKED,
-        "End of turn · All 12 tests pass. I changed three files. · blocked by guard: red",
-    ),
-    (
-        "denied claim",
-        stop(kind=EventKind.COMPLETION_CLAIM),
-        said(Verdict.DENY, "red"),
-        AlertClass.BLOCKED,
-        "Completion claim · All 12 tests pass. I changed three files. · blocked by guard: red",
-    ),
-    (
-        "exit 2 with JSON",
-        bash(),
-        said(Verdict.DENY, '{"decision": "block", "reason": "not on main"}\n'),
-        AlertClass.BLOCKED,
-        "Bash · rm -rf build/ · blocked by guard: not on main",
-    ),
-    (
-        "no JSON after all",
-        bash(),
-        said(Verdict.DENY, "{oops"),
-        AlertClass.BLOCKED,
-        "Bash · rm -rf build/ · blocked by guard: {oops",
-    ),
-    (
-        "deep JSON",
-        bash(),
-        said(Verdict.DENY, '{"a":' * 9000),
-        AlertClass.BLOCKED,
-        "Bash · rm -rf build/ · blocked by guard: " + '{"a":' * 25,
-    ),
-    ("no reason", bash(), said(Verdict.DENY, ""), AlertClass.BLOCKED, "Bash · rm -rf build/ · blocked by guard"),
-    (
-        "our own denial",
-        bash(),
-        Decision(verdict=Verdict.DENY, reason="busy"),
-        AlertClass.BLOCKED,
-        "Bash · rm -rf build/ · blocked: busy",
-    ),
-    (
-        "ask that could not be carried",
-        bash(),
-        replace(said(Verdict.ASK, "sure?"), verdict=Verdict.DENY),
-        AlertClass.BLOCKED,
-        "Bash · rm -rf build/ · blocked by guard: sure?",
-    ),
-    (
-        "asked",
-        bash(),
-        said(Verdict.ASK, "sure?"),
-        AlertClass.ASKED,
-        "Bash · rm -rf build/ · guard asks you: sure?",
-    ),
-    (
-        "stopped",
-        bash(),
-        Decision(stop="budget spent"),
-        AlertClass.BLOCKED,
-        "Bash · rm -rf build/ · the agent is stopped: budget spent",
-    ),
-    (
-        "stopped by a hook",
-        bash(),
-        STOPPED,
-        AlertClass.BLOCKED,
-        "Bash · rm -rf build/ · budget stopped the agent: budget spent",
-    ),
-    ("stopped at its end", stop(), Decision(stop="enough"), AlertClass.TURN_END, "Turn ended: All 12 tests pass."),
-    ("notes", X_CODE, Decision(notes=("slow disk", "two warnings")), AlertClass.NOTE, "slow disk · two warnings"),
-    (
-        "unreadable",
-        stop(problem="not JSON at line 1"),
-        NOTHING,
-        AlertClass.INFORMATION,
-        "sent a payload we could not read: not JSON at line 1",
-    ),
-]
+CALL, FINAL = "Bash · rm -rf build/", "All 12 tests pass. I changed three files."
+END, LEFT, YOU, BLOCKED = AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.NEEDS_YOU, AlertClass.BLOCKED
+INFORMATION = AlertClass.INFORMATION
+
+
+def left(topic: str) -> Event:
+    return stop(kind=EventKind.SESSION_END, topic=topic, message="")
+
+
+ASKS_IN_TERMINAL = bash(agent="codex", name="PermissionRequest", kind=EventKind.PERMISSION_REQUEST)
+ASKS_A_QUESTION = stop(agent="opencode", name="Elicitation", kind=EventKind.ELICITATION, message="Which colour?")
+NOT_CARRIED = replace(said(Verdict.ASK, "sure?"), verdict=Verdict.DENY)  # the agent cannot ask
+WITH_JSON = '{"decision": "block", "reason": "not on main"}\n'  # of a hook that ends with 2
+
+TABLE: list[tuple[Event, Decision, AlertClass, str]] = [
+    (stop(), NOTHING, END, "Turn ended: All 12 tests pass."),
+    (stop(message=""), NOTHING, END, "Turn ended"),
+    (SHELLEY, NOTHING, END, "Turn ended: Fixed."),
+    (stop(kind=EventKind.COMPLETION_CLAIM, message="Done"), NOTHING, END, "Turn ended: Done"),
+    (stop(kind=EventKind.TURN_FAILED, message="", topic="rate_limit"), NOTHING, END, "Usage limit reached"),
+    (notification("agent_completed", "ok"), NOTHING, END, "Turn ended: ok"),
+    (stop(), Decision(stop="enough"), END, "Turn ended: All 12 tests pass."),
+    (left("logout"), NOTHING, LEFT, "Session ended: you signed out"),
+    (left("prompt_input_exit"), NOTHING, LEFT, "Session ended: you left it"),
+    (left("moved_to_cloud"), NOTHING, LEFT, "Session ended: moved to cloud"),
+    (left("other"), NOTHING, LEFT, "Session ended"),
+    (stop(kind=EventKind.SESSION_END), NOTHING, LEFT, "Session ended"),
+    (notification("permission_prompt", "May I?"), NOTHING, YOU, "May I?"),
+    (notification("idle_prompt", "Waiting"), NOTHING, YOU, "Waiting"),
+    (notification("elicitation_url_dialog", "Open it"), NOTHING, YOU, "Open it"),
+    (notification("agent_needs_input", title="Which one?"), NOTHING, YOU, "Which one?"),
+    (notification("", "Hello"), NOTHING, YOU, "Hello"),
+    (notification("permission_prompt"), NOTHING, YOU, "Needs you"),
+    (notification(""), NOTHING, YOU, "Needs you"),
+    (notification("brand_new", "Hm"), NOTHING, YOU, "Hm"),
+    (ASKS_IN_TERMINAL, NOTHING, YOU, f"Waits for your permission: {CALL}"),
+    (ASKS_A_QUESTION, NOTHING, YOU, "Asks you: Which colour?"),
+    (notification("auth_success", "Hi Ada"), NOTHING, INFORMATION, "Hi Ada"),
+    (stop(problem="not JSON"), NOTHING, INFORMATION, "sent a payload we could not read: not JSON"),
+    (bash(), said(Verdict.DENY, "no"), BLOCKED, f"{CALL} · blocked by guard: no"),
+    (bash(), said(Verdict.DENY, ""), BLOCKED, f"{CALL} · blocked by guard"),
+    (bash(), said(Verdict.DENY, WITH_JSON), BLOCKED, f"{CALL} · blocked by guard: not on main"),
+    (bash(), said(Verdict.DENY, "{oops"), BLOCKED, f"{CALL} · blocked by guard: {{oops"),
+    (bash(), said(Verdict.DENY, '{"a":' * 9000), BLOCKED, f"{CALL} · blocked by guard: " + '{"a":' * 25),
+    (bash(), NOT_CARRIED, BLOCKED, f"{CALL} · blocked by guard: sure?"),
+    (bash(), Decision(verdict=Verdict.DENY, reason="busy"), BLOCKED, f"{CALL} · blocked: busy"),
+    (bash(), Decision(stop="budget spent"), BLOCKED, f"{CALL} · the agent is stopped: budget spent"),
+    (bash(), STOPPED, BLOCKED, f"{CALL} · budget stopped the agent: budget spent"),
+    (stop(), said(Verdict.DENY, "red"), BLOCKED, f"End of turn · {FINAL} · blocked by guard: red"),
+    (stop(kind=EventKind.COMPLETION_CLAIM), said(Verdict.DENY, "red"), BLOCKED,
+     f"Completion claim · {FINAL} · blocked by guard: red"),
+    (stop(kind=EventKind.SUBAGENT_END), said(Verdict.DENY, "red"), BLOCKED,
+     f"End of subagent · {FINAL} · blocked by guard: red"),
+    (bash(), said(Verdict.ASK, "sure?"), AlertClass.ASKED, f"{CALL} · guard asks you: sure?"),
+    (X_CODE, Decision(notes=("slow disk", "two warnings")), AlertClass.NOTE, "slow disk · two warnings"),
+]  # fmt: skip
 
 
 def row_of(event: Event, decision: Decision) -> Record:
     return make_record(event, decision, Answer(), at=0.0, ms=0.0, offline=True)
 
 
-@every(("event", "decision"), [row[1:3] for row in TABLE if row[0] != "stopped"])  # a row knows a stop by its hook
+@every(("event", "decision"), [row[:2] for row in TABLE if row[1] != Decision(stop="budget spent")])
 def test_a_row_shows_that_its_event_may_have_had_an_alert(event: Event, decision: Decision) -> None:
-    assert may_have_alerts(row_of(event, decision))
+    assert may_have_alerts(row_of(event, decision))  # a row knows a stop by its hook
 
 
 def test_a_row_of_a_step_to_which_no_hook_objects_shows_none() -> None:
     assert not may_have_alerts(row_of(bash(), NOTHING))
 
 
-@every(("event", "decision", "cls", "body"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+@every(("event", "decision", "cls", "body"), TABLE)
 def test_an_event_and_its_decision_are_told_in_these_words(
     event: Event, decision: Decision, cls: AlertClass, body: str
 ) -> None:
@@ -245,19 +142,20 @@ def test_an_event_and_its_decision_are_told_in_these_words(
     assert alert.body == body or (len(alert.body) == 200 and alert.body.startswith(body))
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [EventKind.SUBAGENT_END, EventKind.ROUND_END, EventKind.TOOL_BEFORE, EventKind.SESSION_START, EventKind.OTHER],
+QUIET_KINDS = [
+    *(EventKind.SUBAGENT_END, EventKind.ROUND_END, EventKind.TOOL_BEFORE, EventKind.SESSION_START),
+    *(EventKind.OTHER, EventKind.TURN_INTERRUPTED),
+]
+
+
+@every(
+    ("event", "decision"),
+    [*((stop(kind=kind), NOTHING) for kind in QUIET_KINDS), (stop(), Decision(context="run the tests"))],
 )
-def test_events_that_nobody_waits_for_raise_nothing(kind: EventKind) -> None:
-    assert alerts(stop(kind=kind), NOTHING) == ()
-
-
-def test_a_subagent_that_may_not_stop_is_blocked() -> None:
-    assert (
-        only(stop(kind=EventKind.SUBAGENT_END), said(Verdict.DENY, "red")).body
-        == "End of subagent · All 12 tests pass. I changed three files. · blocked by guard: red"
-    )
+def test_events_that_nobody_waits_for_and_a_stop_with_a_reminder_raise_nothing(
+    event: Event, decision: Decision
+) -> None:
+    assert alerts(event, decision) == ()
 
 
 def test_the_title_is_agent_and_project() -> None:
@@ -302,26 +200,18 @@ def test_a_guard_that_failed_and_stopped_nothing_is_a_critical_alert() -> None:
     assert Button.DETAILS in alert.buttons
 
 
-def test_a_call_that_another_hook_refused_was_not_let_through() -> None:
-    deny = said(Verdict.DENY, "no", "other")
+@every(
+    ("verdict", "first"),
+    [(Verdict.DENY, (BLOCKED, Urgency.NORMAL)), (Verdict.ASK, (AlertClass.ASKED, Urgency.CRITICAL))],
+)
+def test_a_call_that_another_hook_refused_or_asks_about_was_not_let_through(
+    verdict: Verdict, first: tuple[AlertClass, Urgency]
+) -> None:
+    other = said(verdict, "no", "other")
 
-    found = alerts(X_CODE, replace(deny, outcomes=(*deny.outcomes, MISSING)))
+    found = alerts(bash(), replace(other, outcomes=(*other.outcomes, MISSING)))
 
-    assert [(alert.cls, alert.urgency) for alert in found] == [
-        (AlertClass.BLOCKED, Urgency.NORMAL),
-        (AlertClass.HOOK_FAILED, Urgency.NORMAL),
-    ]
-
-
-def test_a_call_that_another_hook_asks_about_was_not_let_through() -> None:
-    ask = said(Verdict.ASK, "sure?", "other")
-
-    found = alerts(bash(), replace(ask, outcomes=(*ask.outcomes, MISSING)))
-
-    assert [(alert.cls, alert.urgency) for alert in found] == [
-        (AlertClass.ASKED, Urgency.CRITICAL),
-        (AlertClass.HOOK_FAILED, Urgency.NORMAL),
-    ]
+    assert [(alert.cls, alert.urgency) for alert in found] == [first, (AlertClass.HOOK_FAILED, Urgency.NORMAL)]
 
 
 def test_a_rewrite_names_its_author_and_is_not_told_when_the_call_was_denied() -> None:
@@ -350,7 +240,7 @@ def test_the_same_class_of_a_session_replaces_itself_and_nothing_else() -> None:
     assert len({first.key, *(only(event).key for event in others)}) == 4
 
 
-@pytest.mark.parametrize(
+@every(
     "url", ["javascript:alert(1)", "file:///etc/passwd", "https://a b", "https://a\n", "", "https://" + "a" * 3000]
 )
 def test_only_web_addresses_can_be_opened(url: str) -> None:
@@ -371,20 +261,7 @@ def test_rules_change_the_notification_and_the_sound_of_a_class() -> None:
 
 def test_every_class_has_a_default_and_a_key_in_the_settings() -> None:
     assert set(DEFAULTS) == set(AlertClass)
-    assert [str(cls) for cls in AlertClass] == list(settings.CLASSES)
-
-
-HOSTILE = [
-    "-u critical",
-    "\x1b]0;owned\x07\x1b[31mred",
-    "\u202egnp.exe",
-    "a\u200bb\u2066c",
-    "one\r\ntwo\vthree\u2028four",
-    "\x00\x07\x9b1m",
-    "x" * 100_000,
-    "e\u0301" * 5_000,
-    "\ud800",
-]
+    assert [str(cls) for cls in AlertClass] == list(CLASSES)
 
 
 @every("text", HOSTILE)
@@ -396,25 +273,12 @@ def test_hostile_text_reaches_no_alert_as_it_is(text: str) -> None:
         assert_fit_for_the_screen(alert)
 
 
-def assert_fit_for_the_screen(alert: Alert) -> None:
-    assert alert.title
-    assert len(alert.title) <= 63
-    assert len(alert.body) <= 200
-    assert (alert.title + alert.body).isprintable()
-    assert not alert.title.startswith("-")
-
-
-def test_the_classes_are_those_that_the_settings_take() -> None:
-    assert {cls.value for cls in AlertClass} == set(CLASSES)
-
-
-@pytest.mark.parametrize(
+@every(
     ("event", "decision", "body"),
     [
         (stop(message="All done"), NOTHING, "回合结束: All done"),
-        (bash(), said(Verdict.DENY, "not today"), "Bash · rm -rf build/ · 被 guard 拦截: not today"),
-        (bash(), said(Verdict.DENY, ""), "Bash · rm -rf build/ · 被 guard 拦截"),
-        (bash(), said(Verdict.DENY, "Turn ended"), "Bash · rm -rf build/ · 被 guard 拦截: Turn ended"),
+        (bash(), said(Verdict.DENY, ""), f"{CALL} · 被 guard 拦截"),
+        (bash(), said(Verdict.DENY, "Turn ended"), f"{CALL} · 被 guard 拦截: Turn ended"),
     ],
 )
 def test_our_words_are_in_the_readers_language_and_what_hooks_and_agents_say_stays(
@@ -425,20 +289,11 @@ def test_our_words_are_in_the_readers_language_and_what_hooks_and_agents_say_sta
     assert only(event, decision).body == body
 
 
-@pytest.mark.parametrize(
+@every(
     ("agent", "decision"),
     [("claude-code", NOTHING), ("codex", Decision(verdict=Verdict.ALLOW)), ("codex", Decision(stop="enough"))],
-    ids=["has a notification of its own", "allowed", "stopped"],
 )
 def test_a_permission_that_is_settled_or_notified_otherwise_needs_nobody(agent: str, decision: Decision) -> None:
     event = bash(agent=agent, name="PermissionRequest", kind=EventKind.PERMISSION_REQUEST)
 
     assert [one for one in alerts(event, decision) if one.cls is AlertClass.NEEDS_YOU] == []
-
-
-def test_an_interrupted_turn_is_not_announced() -> None:
-    assert alerts(stop(agent="codex", name="Interrupt", kind=EventKind.TURN_INTERRUPTED), NOTHING) == ()
-
-
-def test_a_stop_that_was_reminded_of_something_is_announced_neither_as_an_end_nor_as_a_refusal() -> None:
-    assert alerts(stop(), Decision(context="run the tests")) == ()

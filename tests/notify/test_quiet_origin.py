@@ -6,29 +6,28 @@ import time
 from collections.abc import Callable
 
 import pytest
+from every import every
 from notify import samples
-from notify.test_service import FAILED, Announced, event, record
+from notify.announced import FAILED, Announced, event
 
-from tray.model.decision import NO_OPINION, Decision, HookOutput, Outcome, Status, Verdict
+from tray.model.decision import Decision, HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind
-from tray.notify.alert import AlertClass, FixedSettings
+from tray.notify.alert import AlertClass
 from tray.notify.service import PATIENCE
 from tray.settings import Settings
 
-BLOCKED = Decision(
-    verdict=Verdict.DENY,
-    outcomes=(Outcome(hook="h", status=Status.OK, output=HookOutput(verdict=Verdict.DENY, reason="no")),),
-)
+
+def answered(verdict: Verdict, reason: str) -> Decision:
+    output = HookOutput(verdict=verdict, reason=reason)
+    return Decision(verdict=verdict, outcomes=(Outcome(hook="h", status=Status.OK, output=output),))
 
 
-class Quiet(samples.Surroundings):
-    """A service whose sessions are headless, with timers that the test has in hand."""
+class Headless(samples.Surroundings):
+    """Its sessions are headless, and its timers are in the test's hand."""
 
-    def __init__(self, settings: Settings, *, headless: bool = True) -> None:
+    def __init__(self, headless: bool) -> None:
         self.headless = headless
-        self.announced = Announced()
         self.timers: list[tuple[float, Callable[[], object]]] = []
-        self.service = samples.service(self.announced, FixedSettings(settings), self)
 
     def is_headless(self, agent: str, session: str) -> bool:
         return self.headless
@@ -36,68 +35,70 @@ class Quiet(samples.Surroundings):
     def after(self, seconds: float, work: Callable[[], object]) -> None:
         self.timers.append((seconds, work))
 
-    def decide(self, one: Event, decision: Decision = NO_OPINION) -> None:
-        self.service.decided(one, decision, record(one))
+
+class Quiet(Announced):
+    """What is announced where no user sits before a session."""
+
+    def __init__(self, settings: Settings | None = None, *, headless: bool = True) -> None:
+        around = Headless(headless)
+        super().__init__(settings, around)
+        self.timers = around.timers
 
 
-@pytest.mark.parametrize("kind", [EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.SESSION_END])
+@every("kind", [EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.SESSION_END])
 def test_the_ends_of_a_headless_session_are_not_announced_unless_wanted(kind: EventKind) -> None:
-    quiet, wanted = Quiet(Settings()), Quiet(Settings(notify_headless=True))
+    quiet, wanted = Quiet(), Quiet(Settings(notify_headless=True))
     quiet.decide(event(kind))
     wanted.decide(event(kind))
 
-    assert (len(quiet.announced.alerts), len(wanted.announced.alerts)) == (0, 1)
+    assert (len(quiet.alerts), len(wanted.alerts)) == (0, 1)
 
 
 def test_what_a_guard_did_and_a_hook_that_failed_are_announced_in_any_session() -> None:
-    quiet = Quiet(Settings())
-    quiet.decide(event(EventKind.TOOL_BEFORE, "1"), BLOCKED)
+    quiet = Quiet()
+    quiet.decide(event(EventKind.TOOL_BEFORE, "1"), answered(Verdict.DENY, "no"))
     quiet.decide(event(EventKind.TURN_END, "2"), FAILED)
 
-    assert quiet.announced.classes == [AlertClass.BLOCKED, AlertClass.HOOK_FAILED]
+    assert quiet.classes == [AlertClass.BLOCKED, AlertClass.HOOK_FAILED]
 
 
 def request(id: str = "1") -> Event:
     return event(EventKind.PERMISSION_REQUEST, id, agent="codex", name="PermissionRequest")
 
 
-def test_a_request_is_announced_when_its_session_has_not_gone_on_for_a_second() -> None:
-    patient = Quiet(Settings(), headless=False)
-    patient.decide(request())
-    before = list(patient.announced.alerts)
-    seconds, work = patient.timers[0]
-    work()
+def test_a_request_is_announced_once_when_its_session_has_not_gone_on_for_a_second() -> None:
+    patient = Quiet(headless=False)
+    patient.decide(request("1"))
+    patient.decide(request("2"))
+    before = list(patient.alerts)
+    for seconds, work in patient.timers:
+        assert seconds == PATIENCE
+        work()
 
-    assert (before, seconds) == ([], PATIENCE)
-    assert patient.announced.classes == [AlertClass.NEEDS_YOU]
+    assert before == []
+    assert patient.classes == [AlertClass.NEEDS_YOU]
 
 
 def test_a_request_that_the_agent_answered_by_itself_is_not_announced() -> None:
-    patient = Quiet(Settings(), headless=False)
+    patient = Quiet(headless=False)
     patient.decide(request())
     patient.decide(event(EventKind.TOOL_AFTER, "2", agent="codex"))
     patient.timers[0][1]()
 
-    assert patient.announced.alerts == []
+    assert patient.alerts == []
 
 
-def test_of_two_requests_in_a_row_the_second_is_announced_once() -> None:
-    patient = Quiet(Settings(), headless=False)
-    patient.decide(request("1"))
-    patient.decide(request("2"))
-    for _, work in patient.timers:
-        work()
-
-    assert len(patient.announced.alerts) == 1
+LIMIT, RESETS = "Usage limit reached: ", "You've hit your session limit · resets 3pm"
 
 
-@pytest.mark.parametrize("topic", ["rate_limit", "error"])
-@pytest.mark.parametrize(
-    ("message", "shown"),
+@every(
+    ("topic", "message", "shown"),
     [
-        ("You've hit your session limit · resets 3pm", "You've hit your session limit · resets 3pm"),
-        ("AI usage limit reached|1749924000", "AI usage limit reached · resets 14 Jun 18:00"),
-        ("Quota exceeded. Try again at 10:00.", "Quota exceeded. Try again at 10:00."),
+        ("rate_limit", RESETS, LIMIT + RESETS),
+        ("error", RESETS, LIMIT + RESETS),
+        ("error", "AI usage limit reached|1749924000", f"{LIMIT}AI usage limit reached · resets 14 Jun 18:00"),
+        ("error", "Quota exceeded. Try again at 10:00.", f"{LIMIT}Quota exceeded. Try again at 10:00."),
+        ("server_error", "The limits of my language", "Turn failed: The limits of my language"),
     ],
 )
 def test_a_usage_limit_is_called_by_its_name_with_the_time_of_its_end(
@@ -105,34 +106,21 @@ def test_a_usage_limit_is_called_by_its_name_with_the_time_of_its_end(
 ) -> None:
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
-    limited = Quiet(Settings(), headless=False)
+    limited = Quiet(headless=False)
     limited.decide(event(EventKind.TURN_FAILED, topic=topic, message=message))
-    (alert,) = limited.announced.alerts
+    (alert,) = limited.alerts
 
-    assert alert.body == f"Usage limit reached: {shown}"
-    assert alert.category == "resource.limit"
-
-
-def test_a_turn_that_failed_otherwise_is_no_limit() -> None:
-    failed = Quiet(Settings(), headless=False)
-    failed.decide(event(EventKind.TURN_FAILED, topic="server_error", message="The limits of my language"))
-    (alert,) = failed.announced.alerts
-
-    assert alert.body == "Turn failed: The limits of my language"
-    assert alert.category == "task.error"
+    assert alert.body == shown
+    assert alert.category == ("resource.limit" if shown.startswith(LIMIT) else "task.error")
 
 
 def test_a_question_in_print_mode_waits_for_nobody() -> None:
-    asked = Decision(
-        verdict=Verdict.ASK,
-        outcomes=(Outcome(hook="h", status=Status.OK, output=HookOutput(verdict=Verdict.ASK, reason="sure?")),),
-    )
-    quiet, wanted = Quiet(Settings()), Quiet(Settings(notify_headless=True))
+    asked = answered(Verdict.ASK, "sure?")
+    quiet, wanted = Quiet(), Quiet(Settings(notify_headless=True))
 
     quiet.decide(event(EventKind.TOOL_BEFORE), asked)
     wanted.decide(event(EventKind.TOOL_BEFORE), asked)
 
-    (alert,) = quiet.announced.alerts
-    assert alert.cls is AlertClass.BLOCKED
-    assert alert.body.endswith("nobody is there to answer")
-    assert wanted.announced.classes == [AlertClass.ASKED]
+    assert quiet.classes == [AlertClass.BLOCKED]
+    assert quiet.bodies[0].endswith("nobody is there to answer")
+    assert wanted.classes == [AlertClass.ASKED]

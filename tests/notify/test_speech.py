@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from every import every
 
 from tray.notify import sound
 from tray.text import sanitise
@@ -26,7 +27,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("platform", COMMANDS)
+@every("platform", COMMANDS)
 def test_each_system_has_its_voices_in_order(installed: Path, platform: str) -> None:
     found = sound.voices("Turn ended, shop", 0.5, platform)
 
@@ -34,8 +35,8 @@ def test_each_system_has_its_voices_in_order(installed: Path, platform: str) -> 
     assert all(argv[-1] == "Turn ended, shop" or text == "Turn ended, shop" for argv, text in found)
 
 
-@pytest.mark.parametrize("platform", COMMANDS)
-@pytest.mark.parametrize("line", ["--help; rm -rf ~", '"); Remove-Item x #', "$(reboot)"])
+@every("platform", COMMANDS)
+@every("line", ["--help; rm -rf ~", '"); Remove-Item x #', "$(reboot)"])
 def test_a_line_is_never_an_option_or_a_part_of_a_script(installed: Path, platform: str, line: str) -> None:
     for argv, text in sound.voices(line, 1.0, platform):
         assert text == line or argv[-2:] == ("--", line)

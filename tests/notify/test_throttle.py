@@ -61,27 +61,31 @@ def test_ten_thousand_outcomes_in_a_minute_are_six_notifications_a_minute_with_e
     assert sum(counted(each) for _, each in shown) == 10_000
     assert sum(each.urgency is Urgency.CRITICAL for _, each in shown) == urgent == 10
     assert all(sum(at <= other < at + MINUTE for other in paced) <= RATE for at in paced)
+    summaries = [each.key for _, each in shown if each.title.startswith("Hooktray · ")]
+    assert len(set(summaries)) == len(summaries) > 1, "none replaces another one"
     assert throttle.count == 0
 
 
-def test_a_summary_counts_by_class_and_names_projects(throttle: Throttle, clock: Clock) -> None:
+@every(
+    ("offered", "title", "body"),
+    [
+        ([ended("api"), ended("web"), ended("api"), ended("shop", cls=AlertClass.BLOCKED)], "Hooktray · 4 alerts",
+         "3 turns ended: api, web · 1 blocked: shop"),
+        ([ended(f"p{number}") for number in range(9)], "Hooktray · 9 alerts", "9 turns ended: p0, p1, p2 …"),
+        ([ended("late")], ended("late").title, ended("late").body),  # one is shown as it is
+    ],
+)  # fmt: skip
+def test_a_summary_counts_by_class_and_names_projects(offered: list[Alert], title: str, body: str) -> None:
+    clock = Clock()
+    throttle = Throttle(FixedSettings(), clock)
     throttle.offer([ended("early")] * BURST)
-    throttle.offer([ended("api"), ended("web"), ended("api"), ended("shop", cls=AlertClass.BLOCKED)])
+    throttle.offer(offered)
     assert throttle.release() == ()
     clock.now += SPACING
 
     (summary,) = throttle.release()
 
-    assert summary.body == "3 turns ended: api, web · 1 blocked: shop"
-    assert (summary.title, summary.sound) == ("Hooktray · 4 alerts", "chime")
-
-
-def test_many_projects_are_not_all_named(throttle: Throttle, clock: Clock) -> None:
-    throttle.offer([ended("early")] * BURST)
-    throttle.offer([ended(f"p{number}") for number in range(9)])
-    clock.now += SPACING
-
-    assert throttle.release()[0].body == "9 turns ended: p0, p1, p2 …"
+    assert (summary.title, summary.body, summary.sound) == (title, body, "chime")
 
 
 def test_what_no_longer_waits_for_the_user_is_not_counted_when_a_snooze_ends(
@@ -101,25 +105,6 @@ def test_what_no_longer_waits_for_the_user_is_not_counted_when_a_snooze_ends(
     assert throttle.due() is None
 
 
-def test_one_that_was_held_back_is_shown_as_it_is(throttle: Throttle, clock: Clock) -> None:
-    throttle.offer([ended("early")] * BURST)
-    late = ended("late")
-    throttle.offer([late])
-    clock.now += SPACING
-
-    assert throttle.release() == (late,)
-
-
-def test_two_summaries_do_not_replace_each_other(throttle: Throttle, clock: Clock) -> None:
-    keys = set()
-    for _ in range(3):
-        throttle.offer([ended("a"), ended("b")] * BURST)
-        clock.now += 2 * MINUTE
-        keys |= {one.key for one in throttle.release()}
-
-    assert len(keys) == 3
-
-
 def test_an_alarm_is_shown_in_the_middle_of_a_storm_and_never_summed_up(throttle: Throttle, clock: Clock) -> None:
     for number in range(50):
         throttle.offer([ended(f"p{number}")])
@@ -127,14 +112,9 @@ def test_an_alarm_is_shown_in_the_middle_of_a_storm_and_never_summed_up(throttle
 
     shown = throttle.offer([alarm])
 
-    assert shown == (alarm,)
-    assert "message" not in "".join(one.body for one in drained(throttle, clock))
-
-
-def drained(throttle: Throttle, clock: Clock) -> list[Alert]:
-    """The alerts that were held back, after their time."""
     clock.now += 1000.0
-    return list(throttle.release())
+    assert shown == (alarm,)
+    assert "message" not in "".join(one.body for one in throttle.release())
 
 
 def test_snoozing_holds_back_all_but_what_is_critical_and_waking_tells_it(throttle: Throttle, clock: Clock) -> None:
@@ -184,24 +164,14 @@ def test_quiet_hours(hours: QuietHours | None, now: str, until: str | None) -> N
 
 
 def test_what_stands_apart_waits_and_is_folded_into_no_summary(throttle: Throttle, clock: Clock) -> None:
-    throttle.snooze(60)
     broken = alert(cls=AlertClass.INFORMATION, key="config", apart=True)
-    throttle.offer([ended("api"), ended("api"), broken, replace(broken, body="anew")])
-    waiting = throttle.count
-    clock.now += 61
+    shown = []
+    for offered in ([broken], [ended("api"), ended("api"), broken, replace(broken, body="anew")]):
+        throttle.snooze(60)
+        throttle.offer(offered)
+        shown.append(throttle.count)
+        clock.now += 61
+        shown += [one.body for one in throttle.release()]
 
-    shown = throttle.release()
-
-    assert waiting == 3
-    assert [one.body for one in shown] == ["anew", "2 turns ended: api"]
-    assert throttle.count == 0
-    assert throttle.due() is None
-
-
-def test_what_stands_apart_may_wait_alone(throttle: Throttle, clock: Clock) -> None:
-    throttle.snooze(60)
-    broken = alert(cls=AlertClass.INFORMATION, key="config", apart=True)
-    throttle.offer([broken])
-    clock.now += 61
-
-    assert throttle.release() == (broken,)
+    assert shown == [1, broken.body, 3, "anew", "2 turns ended: api"]
+    assert (throttle.count, throttle.due()) == (0, None)

@@ -53,6 +53,8 @@ class XmlDocument:
 
 
 class ToastActivatedEventArgs(Object):
+    user_input: Any = {}
+
     def __init__(self, arguments: str) -> None:
         self._arguments = arguments
 
@@ -60,21 +62,13 @@ class ToastActivatedEventArgs(Object):
     def arguments(self) -> str:
         return self._arguments
 
-    @property
-    def user_input(self) -> Any:
-        return {}
-
 
 class ToastDismissedEventArgs(Object):
-    @property
-    def reason(self) -> ToastDismissalReason:
-        return ToastDismissalReason.USER_CANCELED
+    reason = ToastDismissalReason.USER_CANCELED
 
 
 class ToastFailedEventArgs(Object):
-    @property
-    def error_code(self) -> Any:
-        return None
+    error_code: Any = None
 
 
 Listener = Callable[[Any, Any], None]

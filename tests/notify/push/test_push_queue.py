@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
-import pytest
+from clock import Timeline
+from every import every
 from msgspec.structs import replace
 from notify.samples import alert
 
@@ -25,6 +22,7 @@ from tray.threads import run_logged
 
 URL = "ntfy://x9topic"
 SENT = PushResult(PushStatus.SENT)
+ALWAYS = PushTarget(url=URL, when="always")
 
 
 class Recorded(PushProcesses):
@@ -43,43 +41,22 @@ class Recorded(PushProcesses):
         return SendAnswer(result=result)
 
 
-@dataclass
-class World:
+class World(Timeline):
     """A desktop with a clock."""
 
-    settings: Settings
-    is_away: bool = True
-    is_quiet: bool = False
-    now: float = 1000.0
-    happened: list[str] = field(default_factory=list)
-    has_threads: bool = True
-
-    def __post_init__(self) -> None:
-        self._numbers = itertools.count()
-        self._timers: list[tuple[float, int, Callable[[], object]]] = []
+    def __init__(
+        self, settings: Settings, *, is_away: bool = True, is_quiet: bool = False, has_threads: bool = True
+    ) -> None:
+        super().__init__()
+        self.current, self.is_away, self.has_threads = settings, is_away, has_threads
         self.processes = Recorded()
         throttle = Throttle(self, self)
-        if self.is_quiet:
+        if is_quiet:
             throttle.snooze(600)
         self.queue = PushQueue(
-            self,
-            presence=self,
-            throttle=throttle,
-            timer=self,
-            workers=self,
-            folder=Path("/nowhere"),
-            processes=self.processes,
-            clock=self,
-        )
-
-    @property
-    def current(self) -> Settings:
-        return self.settings
-
-    def time(self) -> float:
-        return self.now
-
-    monotonic = time
+            self, presence=self, throttle=throttle, timer=self, workers=self, folder=Path("/nowhere"),
+            processes=self.processes, clock=self,
+        )  # fmt: skip
 
     def look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
         assert (agent, session) == ("", "")
@@ -91,19 +68,12 @@ class World:
 
     def spawn(self, work: Callable[[], object]) -> bool:
         if self.has_threads:
-            self.happened.append("sent")
             run_logged((work,), "it failed")  # as a thread of the tray's pool does
         return self.has_threads
 
-    def after(self, seconds: float, work: Callable[[], object]) -> None:
-        heapq.heappush(self._timers, (self.now + seconds, next(self._numbers), work))
-
-    def wait(self, seconds: float = 1.0) -> None:
-        until = self.now + seconds
-        while self._timers and self._timers[0][0] <= until:
-            self.now, _, work = heapq.heappop(self._timers)
-            work()
-        self.now = until
+    def push(self, *alerts: Alert, event: str = "e1") -> None:
+        self.queue.push(alerts, event)
+        self.wait()
 
 
 def world(*targets: PushTarget, **more: Any) -> World:
@@ -116,44 +86,39 @@ def ended(event: str = "e1", **more: Any) -> Alert:
 
 def test_while_nobody_is_there_class_agent_and_project_are_sent_once() -> None:
     there = world()
-    there.queue.push((ended(),), "e1")
-    there.wait()
+    there.push(ended())
 
     assert there.sent == [PushMessage(url=URL, title="claude-code · shop", body="Turn ended")]
 
 
 def test_while_somebody_is_there_only_those_are_sent_that_always_are() -> None:
     there = world(PushTarget(url=URL), PushTarget(url="json://x", when="always"), is_away=False)
-    there.queue.push((ended(),), "e1")
-    there.wait()
+    there.push(ended())
 
     assert [one.url for one in there.sent] == ["json://x"]
 
 
-@pytest.mark.parametrize(
-    ("target", "general", "body"),
+WITH_TEXT = PushTarget(url=URL, show_input=True)
+
+
+@every(
+    ("target", "general", "one", "bodies"),
     [
-        (PushTarget(url=URL, show_input=True), True, "Turn ended: I wrote secrets.txt"),
-        (PushTarget(url=URL, show_input=True), False, "Turn ended"),
-        (PushTarget(url=URL), True, "Turn ended"),
+        (WITH_TEXT, True, ended(), ["Turn ended: I wrote secrets.txt"]),
+        (WITH_TEXT, False, ended(), ["Turn ended"]),
+        (PushTarget(url=URL), True, ended(), ["Turn ended"]),
+        (WITH_TEXT, True, replace(ended(), body="@everyone look"), ["＠everyone look"]),  # noqa: RUF001
+        (PushTarget(url=URL, classes=["blocked"]), True, ended(), []),
+        (PushTarget(url=URL), True, replace(ended(), notify=False), []),
     ],
 )
-def test_the_text_goes_along_only_where_the_target_and_the_settings_say_so(
-    target: PushTarget, general: bool, body: str
+def test_only_wanted_classes_are_sent_with_their_text_where_the_target_and_the_settings_say_so(
+    target: PushTarget, general: bool, one: Alert, bodies: list[str]
 ) -> None:
     there = World(Settings(push=[target], show_input=general))
-    there.queue.push((ended(),), "e1")
-    there.wait()
+    there.push(one)
 
-    assert [one.body for one in there.sent] == [body]
-
-
-def test_nobody_is_called_by_what_an_agent_says() -> None:
-    there = world(PushTarget(url=URL, show_input=True))
-    there.queue.push((replace(ended(), body="@everyone look"),), "e1")
-    there.wait()
-
-    assert [one.body for one in there.sent] == ["＠everyone look"]  # noqa: RUF001
+    assert [one.body for one in there.sent] == bodies
 
 
 def test_an_event_is_sent_once_however_often_it_is_announced() -> None:
@@ -168,14 +133,6 @@ def test_an_event_is_sent_once_however_often_it_is_announced() -> None:
     assert [one.body for one in there.sent] == ["Asked", "Turn ended"]
 
 
-def test_other_classes_and_what_is_turned_off_are_not_sent() -> None:
-    there = world(PushTarget(url=URL, when="always", classes=["blocked"]))
-    there.queue.push((ended(), replace(ended(), cls=AlertClass.BLOCKED, notify=False)), "e1")
-    there.wait()
-
-    assert there.sent == []
-
-
 def test_in_quiet_hours_only_what_is_critical_is_sent() -> None:
     there = world(is_quiet=True)
     there.queue.push((ended(),), "e1")
@@ -185,9 +142,9 @@ def test_in_quiet_hours_only_what_is_critical_is_sent() -> None:
     assert [one.body for one in there.sent] == ["Agent needs you"]
 
 
-@pytest.mark.parametrize("status", [PushStatus.UNREACHED, PushStatus.BUSY])
+@every("status", [PushStatus.UNREACHED, PushStatus.BUSY])
 def test_what_cannot_have_arrived_is_sent_again_ever_later_and_then_no_more(status: PushStatus) -> None:
-    there = world(PushTarget(url=URL, when="always"))
+    there = world(ALWAYS)
     there.processes.results = [PushResult(status, "no")] * 50
     there.queue.push((ended(),), "e1")
     counts = []
@@ -199,9 +156,9 @@ def test_what_cannot_have_arrived_is_sent_again_ever_later_and_then_no_more(stat
     assert there.queue.problem == "ntfy://… · no"
 
 
-@pytest.mark.parametrize("status", [PushStatus.UNKNOWN, PushStatus.REFUSED])
+@every("status", [PushStatus.UNKNOWN, PushStatus.REFUSED])
 def test_what_may_have_arrived_or_was_refused_is_not_sent_again(status: PushStatus) -> None:
-    there = world(PushTarget(url=URL, when="always"))
+    there = world(ALWAYS)
     there.processes.results = [PushResult(status, "why")]
     there.queue.push((ended(),), "e1")
     there.wait(10_000)
@@ -210,19 +167,23 @@ def test_what_may_have_arrived_or_was_refused_is_not_sent_again(status: PushStat
     assert there.queue.problem == "ntfy://… · why"
 
 
-def test_a_message_that_arrives_ends_the_problem() -> None:
-    there = world(PushTarget(url=URL, when="always"))
-    there.processes.results = [PushResult(PushStatus.UNREACHED, "no")]
-    there.queue.push((ended(),), "e1")
-    there.wait()
-    before = there.queue.problem
+def test_a_message_that_arrives_ends_the_problem_and_that_of_a_target_that_is_gone_is_forgotten() -> None:
+    there = world(ALWAYS)
+    there.processes.results = [PushResult(PushStatus.UNREACHED, "no"), SENT, PushResult(PushStatus.REFUSED, "no")]
+    there.push(ended())
+    problems = [there.queue.problem]
     there.wait(10)
+    problems.append(there.queue.problem)
+    there.push(ended("e2"), event="e2")
+    problems.append(there.queue.problem)
+    there.current = replace(there.current, push=[])
+    there.queue.refresh()
 
-    assert (before, there.queue.problem) == ("ntfy://… · no", "")
+    assert [*problems, there.queue.problem] == ["ntfy://… · no", "", "ntfy://… · no", ""]
 
 
 def test_errors_that_end_the_sending_thread_are_reported_and_keep_no_room() -> None:
-    there = world(PushTarget(url=URL, when="always"))
+    there = world(ALWAYS)
     there.processes.results = [ArithmeticError() for _ in range(WAITING_LIMIT)]
     for number in range(WAITING_LIMIT):
         there.queue.push((ended(f"e{number}"),), f"e{number}")
@@ -236,7 +197,7 @@ def test_errors_that_end_the_sending_thread_are_reported_and_keep_no_room() -> N
 
 
 def test_a_flood_becomes_one_message_that_counts_the_rest() -> None:
-    there = world(PushTarget(url=URL, when="always"))
+    there = world(ALWAYS)
     for number in range(RATE + 7):
         there.queue.push((ended(f"e{number}"),), f"e{number}")
     there.wait(MINUTE + 1)
@@ -245,7 +206,7 @@ def test_a_flood_becomes_one_message_that_counts_the_rest() -> None:
 
 
 def test_without_a_thread_left_it_is_tried_later() -> None:
-    there = world(PushTarget(url=URL, when="always"), has_threads=False)
+    there = world(ALWAYS, has_threads=False)
     there.queue.push((ended(),), "e1")
     there.has_threads = True
     there.wait(RETRIES[0] + 1)
@@ -259,14 +220,3 @@ def test_a_url_of_the_settings_in_force_is_kept_once_and_a_reference_never() -> 
     there.queue.refresh()
 
     assert [one.keep for one in there.processes.requests] == [[URL]]
-
-
-def test_the_problem_of_a_target_that_is_gone_is_forgotten() -> None:
-    there = world(PushTarget(url=URL, when="always"))
-    there.processes.results = [PushResult(PushStatus.REFUSED, "no")]
-    there.queue.push((ended(),), "e1")
-    there.wait()
-    there.settings = msgspec.structs.replace(there.settings, push=[])
-    there.queue.refresh()
-
-    assert there.queue.problem == ""

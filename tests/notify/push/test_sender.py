@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote_plus
 
 import pytest
+from every import every
 from servers import Asked, Said, Trap, WebServer
 
 from tray.notify.push.message import PushMessage, PushResult, PushStatus
@@ -20,6 +21,7 @@ from tray.notify.push.sender_process import PushProcesses
 from tray.text import push_urls
 
 SECRET = "x9topic"
+UNREACHED, UNKNOWN = PushStatus.UNREACHED, PushStatus.UNKNOWN
 LONG = 60.0  # seconds; every message ends far earlier unless something is broken
 WITHOUT_APPRISE = "import sys; sys.modules['apprise'] = None; from tray.notify.push.sender import main; main()"
 
@@ -43,33 +45,16 @@ def titled(asked: Asked) -> bool:
     return "claude-code" in body and "Turn ended" in body
 
 
-@pytest.mark.parametrize(
-    ("url", "answer"),
-    [
-        ("ntfy://{place}/x9topic", b'{"id": "1"}'),
-        ("json://{place}/x9topic", b""),
-        ("gotify://{place}/x9topic", b'{"id": 1}'),
-        ("form://{place}/x9topic", b""),
-    ],
-)
-def test_a_message_arrives_once(processes: PushProcesses, tmp_path: Path, url: str, answer: bytes) -> None:
-    with closing(WebServer(lambda asked: Said(answer))) as server:
-        result = send(processes, url.format(place=server.place), tmp_path)
+@pytest.mark.parametrize("scheme", ["ntfy", "json", "gotify", "form"])
+def test_a_message_arrives_once(processes: PushProcesses, tmp_path: Path, scheme: str) -> None:
+    with closing(WebServer(lambda asked: Said(b'{"id": 1}'))) as server:
+        result = send(processes, f"{scheme}://{server.place}/{SECRET}", tmp_path)
 
     assert result == PushResult(PushStatus.SENT)
     assert [titled(one) for one in server.asked] == [True]
 
 
-@pytest.mark.parametrize(
-    ("status", "expected"),
-    [
-        (503, PushStatus.BUSY),
-        (429, PushStatus.BUSY),
-        (401, PushStatus.REFUSED),
-        (404, PushStatus.REFUSED),
-        (500, PushStatus.REFUSED),
-    ],
-)
+@pytest.mark.parametrize(("status", "expected"), [(503, PushStatus.BUSY), (404, PushStatus.REFUSED)])
 def test_a_service_that_refuses_is_asked_once(
     processes: PushProcesses, tmp_path: Path, status: int, expected: PushStatus
 ) -> None:
@@ -90,10 +75,6 @@ def test_where_nobody_listens_nothing_can_have_arrived(processes: PushProcesses,
 
 def endless(asked: Asked) -> Said:
     return Said(b"x" * 1_000_000, drip=0.2)
-
-
-def huge(asked: Asked) -> Said:
-    return Said(b"x" * 64_000_000, headers={"Content-Encoding": "identity"})
 
 
 def lying(asked: Asked) -> Said:
@@ -122,13 +103,6 @@ def test_a_server_that_does_not_come_to_an_end_costs_one_process_for_a_moment(
     assert len(server.asked) == 1
 
 
-def test_a_huge_answer_is_read_by_nobody_but_that_process(processes: PushProcesses, tmp_path: Path) -> None:
-    with closing(WebServer(huge)) as server:
-        result = send(processes, f"json://{server.place}/{SECRET}", tmp_path)
-
-    assert result == PushResult(PushStatus.SENT)
-
-
 def test_a_redirection_leads_nowhere(processes: PushProcesses, tmp_path: Path) -> None:
     with closing(Trap()) as trap:
         where = {"Location": f"http://{trap.place}/x9topic"}
@@ -150,7 +124,7 @@ def test_what_is_no_http_server_may_have_taken_it(processes: PushProcesses, tmp_
     assert result.status is PushStatus.UNKNOWN
 
 
-@pytest.mark.parametrize("url", ["nosuch://x9topic", "json://", "ntfy://host:99999999/x9topic"])
+@pytest.mark.parametrize("url", ["nosuch://x9topic", "ntfy://host:99999999/x9topic"])
 def test_a_url_that_apprise_does_not_take_is_said_so(processes: PushProcesses, tmp_path: Path, url: str) -> None:
     result = send(processes, url, tmp_path)
 
@@ -185,54 +159,58 @@ def test_a_kept_url_is_found_by_its_reference(processes: PushProcesses, tmp_path
     assert sent == PushResult(PushStatus.SENT)
 
 
-def test_the_request_is_in_no_argument_that_others_can_read(tmp_path: Path) -> None:
-    with closing(WebServer(endless)) as server, closing(PushProcesses(deadline=6.0)) as processes:
-        seen = []
+def test_the_request_is_in_no_argument_that_others_can_read(
+    processes: PushProcesses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
 
-        class Watched(subprocess.Popen[bytes]):
-            """Notes the words of the command line."""
+    class Watched(subprocess.Popen[bytes]):
+        """Notes the words of the command line."""
 
-            def __init__(self, argv: list[str], **options: object) -> None:
-                seen.append(" ".join(argv))
-                super().__init__(argv, **options)  # type: ignore[call-overload]
+        def __init__(self, argv: list[str], **options: object) -> None:
+            seen.append(" ".join(argv))
+            super().__init__(argv, **options)  # type: ignore[call-overload]
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(subprocess, "Popen", Watched)
-            send(processes, f"json://{server.place}/{SECRET}", tmp_path)
+    monkeypatch.setattr(subprocess, "Popen", Watched)
+    send(processes, f"nosuch://{SECRET}", tmp_path)
 
     assert len(seen) == 1
     assert SECRET not in seen[0]
 
 
-def test_only_what_cannot_have_arrived_or_is_asked_for_again_may_be_sent_again() -> None:
-    unreached, unknown = PushStatus.UNREACHED, PushStatus.UNKNOWN
-    cases: dict[PushStatus, list[list[int | PushStatus]]] = {
-        unreached: [[unreached], [unreached, unreached]],
-        PushStatus.BUSY: [[503], [429, 503], [unreached, 503]],
-        PushStatus.REFUSED: [[400], [503, 400]],
-        unknown: [[], [unknown], [200, 503], [200, unreached], [503, unknown]],
-    }
+@every(
+    ("status", "seen"),
+    [
+        *((PushStatus.UNREACHED, seen) for seen in ([UNREACHED], [UNREACHED, UNREACHED])),
+        *((PushStatus.BUSY, seen) for seen in ([503], [429, 503], [UNREACHED, 503])),
+        *((PushStatus.REFUSED, seen) for seen in ([400], [401], [500], [503, 400])),
+        *((PushStatus.UNKNOWN, seen) for seen in ([], [UNKNOWN], [200, 503], [200, UNREACHED], [503, UNKNOWN])),
+    ],
+)
+def test_only_what_cannot_have_arrived_or_is_asked_for_again_may_be_sent_again(
+    status: PushStatus, seen: list[int | PushStatus]
+) -> None:
+    assert judge(seen).status is status
 
-    assert {seen: [judge(one).status for one in seen_of] for seen, seen_of in cases.items()} == {
-        status: [status] * len(seen_of) for status, seen_of in cases.items()
-    }
+
+def run(program: str) -> list[str]:
+    """The words that this program prints."""
+    argv = [sys.executable, "-c", program]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True).stdout.split()
 
 
 def imported_plugins(url: str) -> list[str]:
-    program = (
+    return run(
         "import sys, apprise; from tray.notify.push.sender import load_plugin\n"
         f"load_plugin({url!r}); service = apprise.Apprise.instantiate({url!r})\n"
         "folder = 'apprise.plugins.'\n"
         "names = {name.removeprefix(folder).split('.')[0] for name in sys.modules if name.startswith(folder)}\n"
         "print(service.service_name, *sorted(names - {'base'}))"
     )
-    argv = [sys.executable, "-c", program]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True).stdout.split()
 
 
-@pytest.mark.parametrize(("url", "plugin"), [("ntfy://127.0.0.1/x", "ntfy"), ("jsons://127.0.0.1/x", "custom_json")])
-def test_only_the_plugin_of_the_url_is_imported(url: str, plugin: str) -> None:
-    assert imported_plugins(url)[1:] == [plugin]
+def test_only_the_plugin_of_the_url_is_imported() -> None:
+    assert imported_plugins("jsons://127.0.0.1/x")[1:] == ["custom_json"]
 
 
 def test_the_web_hook_of_a_service_is_understood_without_its_schema() -> None:
@@ -240,7 +218,7 @@ def test_the_web_hook_of_a_service_is_understood_without_its_schema() -> None:
 
 
 def test_the_plugin_of_every_schema_is_found() -> None:
-    program = (
+    missed = run(
         "from pathlib import Path; from apprise.manager_plugins import NotificationManager\n"
         "from tray.notify.push.sender import plugin_names; found = NotificationManager()\n"
         "places = {schema: found[schema].__module__.split('.')[2] for schema in found.schemas()}\n"
@@ -249,6 +227,4 @@ def test_the_plugin_of_every_schema_is_found() -> None:
         "print(*sorted(schema for schema, place in places.items() if place not in plugin_names(schema, at)))"
     )
 
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-
-    assert {*done.stdout.split()} <= {"dbus", "kde", "qt"}  # the desktop's own bus, for which all are imported
+    assert {*missed} <= {"dbus", "kde", "qt"}  # the desktop's own bus, for which all are imported
