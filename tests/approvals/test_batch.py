@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from approvals.declared import program
 from house import House
 from user_controls import Announced, Untried, user_controls
 
@@ -34,111 +35,89 @@ def names(house: House) -> list[str]:
     return [one.hook.name for one in house.consent.batch.hooks]
 
 
-def test_what_was_approved_and_is_unchanged_is_approved_by_one_act(house: House) -> None:
+@pytest.fixture
+def two(house: House) -> House:
+    """Two hooks that were approved on another machine."""
     for name in ("guard", "second"):
         house.hook(name, on="tool_before", script=f"echo {name} says no >&2; exit 2", dialect="claude-code")
     forget(house)
-    assert {one.state for one in house.catalog.states} == {ApprovalState.PENDING}
-    shown = render_batch(house.consent.batch, house.stores.copies, {})
+    return house
 
-    house.consent.approve_batch(house.consent.batch.digest, "test")
+
+def test_what_was_approved_and_is_unchanged_is_approved_by_one_act(two: House) -> None:
+    assert {one.state for one in two.catalog.states} == {ApprovalState.PENDING}
+    shown = render_batch(two.consent.batch, two.stores.copies, {})
+
+    two.consent.approve_batch(two.consent.batch.digest, "test")
 
     assert "guard says no" in shown
     assert "second says no" in shown
-    assert [(one.hook.name, one.channel) for one in house.stores.ledger.in_order()] == [
-        ("guard", "test"),
-        ("second", "test"),
-    ]
-    assert not house.consent.batch
+    rows = [(one.hook.name, one.channel) for one in two.stores.ledger.in_order()]
+    assert rows == [("guard", "test"), ("second", "test")]
+    assert not two.consent.batch
 
 
-def test_what_changed_or_was_denied_or_revoked_stays_a_review_of_its_own(house: House) -> None:
-    house.hook("edited", on="tool_before", script="exit 0")
-    house.hook("same", on="tool_before", script="exit 0")
+def test_what_changed_or_was_denied_or_revoked_before_or_after_the_import_stays_a_review_of_its_own(
+    house: House,
+) -> None:
+    for name in ("edited", "same", "revoked", "denied-later", "revoked-later"):
+        house.hook(name, on="tool_before", script="exit 0")
     denied = house.hook("denied", on="tool_before", script="exit 0", approved=False)
     house.consent.deny(denied.key, denied.digest, "test")
-    revoked = house.hook("revoked", on="tool_before", script="exit 0")
-    house.consent.revoke(revoked.key, "test")
+    house.consent.revoke(house.state("revoked").key, "test")
     house.hook("new", on="tool_before", script="exit 0", approved=False)
     house.script("edited.sh", "exit 1")
-
     forget(house)
+    assert sorted(names(house)) == ["denied-later", "revoked-later", "same"]
 
-    assert names(house) == ["same"]
-    assert sum(one.waiting for one in house.catalog.states) == 5
-
-
-def test_a_batch_is_refused_when_one_of_its_hooks_changed_after_it_was_shown(house: House) -> None:
-    for name in ("guard", "second"):
-        house.hook(name, on="tool_before", script="exit 0")
-    forget(house)
-    shown = house.consent.batch.digest
-    house.script("second.sh", "exit 1")
-
-    with pytest.raises(HooktrayError, match="not the ones that were shown"):
-        house.consent.approve_batch(shown, "test")
-
-    assert house.stores.ledger.in_order() == ()
-    assert names(house) == ["guard"]
-
-
-@pytest.mark.parametrize("digest", ["", "0" * 64])
-def test_no_batch_is_approved_that_was_never_shown(house: House, digest: str) -> None:
-    house.hook("guard", on="tool_before", script="exit 0", approved=False)
-
-    with pytest.raises(HooktrayError, match="not the ones that were shown"):
-        house.consent.approve_batch(digest, "test")
-
-
-def test_what_is_decided_since_the_import_is_not_offered_again(house: House) -> None:
-    for name in ("denied", "revoked", "kept"):
-        house.hook(name, on="tool_before", script="exit 0")
-    forget(house)
-    denied, revoked = house.state("denied"), house.state("revoked")
+    denied, revoked = house.state("denied-later"), house.state("revoked-later")
     house.consent.deny(denied.key, denied.digest, "test")
     house.consent.approve(revoked.key, revoked.digest, "test")
     house.consent.revoke(revoked.key, "test")
 
-    assert names(house) == ["kept"]
+    assert names(house) == ["same"]
 
 
-def test_one_undo_takes_all_of_it_back(house: House) -> None:
-    for name in ("guard", "second"):
-        house.hook(name, on="tool_before", script="exit 0")
-    forget(house)
+@pytest.mark.parametrize("shown", ["as it was shown", "", "0" * 64])
+def test_a_batch_is_refused_that_was_never_shown_or_changed_since(two: House, shown: str) -> None:
+    digest = two.consent.batch.digest if shown.startswith("as") else shown
+    two.script("second.sh", "exit 1")
+
+    with pytest.raises(HooktrayError, match="not the ones that were shown"):
+        two.consent.approve_batch(digest, "test")
+
+    assert two.stores.ledger.in_order() == ()
+    assert names(two) == ["guard"]
+
+
+def test_one_undo_takes_all_of_it_back(two: House) -> None:
     announced = Announced()
-    controls = house.controls(announced)
+    controls = two.controls(announced)
     controls.approve_batch(controls.batch.digest, "tray")
     assert announced.texts == ["2 hooks are approved"]
 
     announced.undos[0].undo()
 
-    assert house.stores.ledger.in_order() == ()
-    assert names(house) == ["guard", "second"]
+    assert two.stores.ledger.in_order() == ()
+    assert names(two) == ["guard", "second"]
 
 
-def test_each_hook_of_the_batch_is_tried_like_one_that_was_approved_by_itself(house: House) -> None:
-    for name in ("guard", "second"):
-        house.hook(name, on="tool_before", script="exit 0")
-    forget(house)
+def test_each_hook_of_the_batch_is_tried_like_one_that_was_approved_by_itself(two: House) -> None:
     trials = Untried()
-    controls = house.controls(trials=trials)
+    controls = two.controls(trials=trials)
 
     controls.approve_batch(controls.batch.digest, "tray")
     trials.hooks[0][1].undo()  # its own way back leaves the other approved
 
     assert [name for name, _ in trials.hooks] == ["guard", "second"]
-    assert [one.hook.name for one in house.stores.ledger.in_order()] == ["second"]
+    assert [one.hook.name for one in two.stores.ledger.in_order()] == ["second"]
 
 
 def test_a_program_found_on_another_path_is_still_the_approved_one(
     house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for place in ("old", "new"):
-        program = tmp_path / place / "checker"
-        program.parent.mkdir()
-        program.write_text("#!/bin/sh\nexit 0\n")
-        program.chmod(0o755)
+        program(tmp_path / place / "checker", "#!/bin/sh\nexit 0\n")
     monkeypatch.setenv("PATH", str(tmp_path / "old"), prepend=":")
     house.hook("guard", on="tool_before", command="checker --strict")
     monkeypatch.setenv("PATH", str(tmp_path / "new"), prepend=":")

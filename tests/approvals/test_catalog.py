@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,15 @@ from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState
 from tray.store.copies import Copies
 
+OTHER = "#!/bin/sh\nother\n"
 
-def edit(house: House, name: str, text: str = "#!/bin/sh\nexit 1\n") -> None:
-    path = house.paths.config.parent / f"{name}.sh"
-    path.write_text(text)
+
+def edit(house: House, name: str, text: str = OTHER) -> None:
+    (house.paths.config.parent / f"{name}.sh").write_text(text)
+
+
+def fresh_catalog(house: House) -> HookCatalog:
+    return HookCatalog(house.paths, house.stores.ledger, house.stores.copies)
 
 
 def test_a_new_hook_waits_and_is_announced_once(house: House) -> None:
@@ -55,7 +60,7 @@ def test_only_what_was_shown_can_be_approved(house: House) -> None:
 
 def test_a_denied_change_leaves_the_approved_copy_in_force_and_nags_no_more(house: House) -> None:
     approved = house.hook("guard", on="tool_before", script="exit 0")
-    edit(house, "guard", "#!/bin/sh\nother\n")
+    edit(house, "guard")
     changed = house.state("guard")
 
     house.consent.deny(changed.key, changed.digest, "test")
@@ -65,32 +70,22 @@ def test_a_denied_change_leaves_the_approved_copy_in_force_and_nags_no_more(hous
     assert [one.digest for one in house.stores.ledger.in_order()] == [approved.digest]
 
 
-def test_a_denied_hook_is_denied_until_it_changes(house: House) -> None:
-    state = house.hook("guard", on="tool_before", script="exit 0", approved=False)
-    house.consent.deny(state.key, state.digest, "test")
-    assert house.state("guard").state is ApprovalState.DENIED
+@pytest.mark.parametrize("state", [ApprovalState.DENIED, ApprovalState.REVOKED])
+def test_a_denied_or_revoked_hook_is_out_of_force_and_asks_again_only_when_it_changes(
+    house: House, state: ApprovalState
+) -> None:
+    one = house.hook("guard", on="tool_before", script="exit 0", approved=state is ApprovalState.REVOKED)
+    if state is ApprovalState.DENIED:
+        house.consent.deny(one.key, one.digest, "test")
+    else:
+        house.consent.revoke(one.key, "test")
 
-    edit(house, "guard", "#!/bin/sh\nother\n")
-
-    assert house.state("guard").state is ApprovalState.PENDING
-
-
-def test_a_revoked_hook_is_out_of_force_and_asks_again_only_when_it_changes(house: House) -> None:
-    state = house.hook("guard", on="tool_before", script="exit 0")
-
-    house.consent.revoke(state.key, "test")
-
-    assert house.state("guard").state is ApprovalState.REVOKED
+    assert house.state("guard").state is state
     assert house.stores.ledger.in_order() == ()
-    edit(house, "guard", "#!/bin/sh\nother\n")
+    edit(house, "guard")
     assert house.state("guard").state is ApprovalState.PENDING
-
-
-def test_revoking_what_is_not_approved_says_so(house: House) -> None:
-    state = house.hook("guard", on="tool_before", script="exit 0", approved=False)
-
     with pytest.raises(HooktrayError, match="not approved"):
-        house.consent.revoke(state.key, "test")
+        house.consent.revoke(one.key, "test")
 
 
 def test_a_removed_entry_stays_in_force_until_a_person_accepts_it(house: House) -> None:
@@ -117,49 +112,36 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_where_it_broke(house: H
     assert "tool_before" in house.catalog.configuration.problem
 
 
-def test_the_first_refresh_reads_no_file_again_that_is_as_it_was_read_before(house: House) -> None:
+def test_the_first_refresh_reads_a_file_again_only_if_it_was_edited(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
-    fresh = HookCatalog(house.paths, house.stores.ledger, house.stores.copies)
+    fresh = fresh_catalog(house)
     fresh.read_configuration()
     before = fresh.configuration
-
     fresh.refresh()
-
     assert fresh.configuration is before
     assert [(one.hook.name, one.state) for one in fresh.states] == [("guard", ApprovalState.APPROVED)]
 
-
-def test_the_first_refresh_sees_what_was_edited_since_the_file_was_read(house: House) -> None:
-    fresh = HookCatalog(house.paths, house.stores.ledger, house.stores.copies)
+    fresh = fresh_catalog(house)
     fresh.read_configuration()
-
-    house.hook("guard", on="tool_before", script="exit 0")
+    house.hook("second", on="tool_before", script="exit 0")
     fresh.refresh()
-
-    assert [one.hook.name for one in fresh.states] == ["guard"]
-
-
-def test_a_change_that_is_no_hook_is_no_reason_to_read_again(house: House) -> None:
-    house.hook("guard", on="tool_before", script="exit 0")
-    before = house.catalog.configuration
-
-    house.catalog.refresh()
-
-    assert house.catalog.configuration is before
+    assert [one.hook.name for one in fresh.states] == ["guard", "second"]
 
 
 def test_the_review_shows_the_text_that_would_be_approved_and_what_changed(house: House) -> None:
     house.hook("guard", on="tool_before", script="echo before")
-    edit(house, "guard", "#!/bin/sh\necho after\n")
+    edit(house, "guard", '#!/bin/sh\necho after "$MY_TOKEN"\n')
     state = house.state("guard")
     edit(house, "guard", "#!/bin/sh\necho later\n")
 
-    text = review(state, house.stores.copies, {"MY_TOKEN": "x"})
+    text = review(state, house.stores.copies, {"MY_TOKEN": "x", "OTHER_TOKEN": "y"})
 
     assert "echo after" in text
     assert "| -echo before" in text
     assert "echo later" not in text
     assert state.digest in text
+    assert "MY_TOKEN" in text.splitlines()[-1], "a variable that the script will not get"
+    assert "OTHER_TOKEN" not in text
 
 
 def test_the_review_shows_the_files_even_when_their_copy_is_gone(house: House) -> None:
@@ -209,12 +191,6 @@ def test_the_review_shows_what_changed_in_the_definition(house: House) -> None:
     assert "| -failure: block\n" in text
 
 
-def test_the_review_names_variables_that_a_script_will_not_get(house: House) -> None:
-    state = house.hook("guard", on="tool_before", script='echo "$MY_TOKEN"', approved=False)
-
-    assert "MY_TOKEN" in review(state, house.stores.copies, {"MY_TOKEN": "x", "OTHER_TOKEN": "y"}).splitlines()[-1]
-
-
 def test_a_hook_put_above_an_approved_one_of_the_same_name_does_not_take_its_place(house: House) -> None:
     house.script("guard.sh", "exit 0")
     (house.paths.config.parent / "x").mkdir()
@@ -230,32 +206,6 @@ def test_a_hook_put_above_an_approved_one_of_the_same_name_does_not_take_its_pla
         "guard": ("./guard.sh", ApprovalState.APPROVED),
         "guard-2": ("./x/guard.sh", ApprovalState.PENDING),
     }
-
-
-def test_another_path_is_no_change_of_a_hook(house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    house.hook("guard", on="tool_before", command="sh -c true")
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "sh").symlink_to("/bin/sh")
-    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
-
-    fresh = HookCatalog(house.paths, house.stores.ledger, house.stores.copies)
-    fresh.refresh()
-
-    assert [one.state for one in fresh.states] == [ApprovalState.APPROVED]
-
-
-def test_a_damaged_copy_is_told_and_mended_at_the_next_look(house: House) -> None:
-    state = house.hook("guard", on="tool_before", script="exit 0")
-    copy = house.stores.copies.path(state.digest, state.covered[0])
-    copy.chmod(0o700)
-    copy.write_text("#!/bin/sh\necho evil\n")
-
-    fresh = HookCatalog(house.paths, house.stores.ledger, house.stores.copies)
-    fresh.refresh()
-
-    assert fresh.states[0].health == ""
-    assert house.tool() == {}
-    assert house.last.hooks[0]["status"] == "ok"
 
 
 def test_an_entry_that_breaks_its_own_inspection_takes_no_other_down(house: House) -> None:
@@ -292,13 +242,6 @@ def test_a_hook_can_be_found_by_name_command_or_the_start_of_its_digest(house: H
     assert house.catalog.find("nobody") == []
 
 
-def test_what_cannot_be_read_is_shown_and_not_covered(house: House, tmp_path: Path) -> None:
-    state = house.hook("guard", on="tool_before", command="./missing.sh", approved=False)
-
-    assert state.covered == ()
-    assert state.state is ApprovalState.PENDING
-
-
 def test_requests_are_put_once_and_granted_once(house: House) -> None:
     granted: list[str] = []
     first = house.consent.add_request("Switch hooks off", "process 1", lambda: granted.append("off"))
@@ -310,29 +253,6 @@ def test_requests_are_put_once_and_granted_once(house: House) -> None:
 
     assert granted == ["off"]
     assert house.consent.requests == ()
-
-
-def test_a_hook_that_is_taken_out_stays_before_those_of_later_sources(house: House, tmp_path: Path) -> None:
-    settings = tmp_path / "settings.json"
-    settings.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}')
-    rules = [{"name": name, "event": "turn_end", "command": "true"} for name in ("a", "b")]
-    sources = [{"claude-code": str(settings)}]
-    house.configure({"hooks": rules, "sources": sources})
-    for one in reversed(house.catalog.states):
-        house.consent.approve(one.key, one.digest, "test")
-
-    house.configure({"hooks": rules[:1], "sources": sources})
-
-    assert [one.hook.name for one in house.stores.ledger.in_order()] == ["a", "b", "true"]
-
-
-def test_the_review_says_a_rules_verdict_in_a_word(house: House) -> None:
-    house.hook("no rm", on="tool_before", type="rule", decision="deny", reason="no", approved=False)
-
-    text = review(house.state("no rm"), house.stores.copies, {})
-
-    assert "refuses it; starts no program" in text
-    assert '"decision": "deny"' in text, "what the user wrote"
 
 
 DENY = 'cat >/dev/null; echo \'{"decision": "block", "reason": "no"}\''
@@ -359,41 +279,40 @@ WEAKER: dict[str, dict[str, object] | None] = {
 }
 
 
-@pytest.mark.parametrize("how", WEAKER)
-def test_a_guard_that_was_weakened_in_its_file_goes_on_as_approved_until_a_person_decides(
-    house: House, how: str
+def delete_script(house: House) -> None:
+    (house.paths.config.parent / "guard.sh").unlink()
+
+
+def empty_script(house: House) -> None:
+    edit(house, "guard", "")
+
+
+def delete_file(house: House) -> None:
+    house.paths.config.unlink()
+
+
+@pytest.mark.parametrize("how", [*WEAKER, delete_script, empty_script, delete_file])
+def test_a_guard_that_was_weakened_in_its_files_goes_on_as_approved_until_a_person_decides(
+    house: House, how: str | Callable[[House], None]
 ) -> None:
     house.script("guard.sh", DENY)
     (house.paths.config.parent / "rules.txt").write_text("rm")
-    house.configure({"hooks": [GUARD | {"files": ["rules.txt"]}]})
+    guard = GUARD | {"files": ["rules.txt"]}
+    house.configure({"hooks": [guard]})
     approved = house.state("guard")
     house.consent.approve(approved.key, approved.digest, "test")
-    more = WEAKER[how]
 
-    house.configure({"hooks": [] if more is None else [GUARD | {"files": ["rules.txt"]} | more]})
+    if isinstance(how, str):
+        more = WEAKER[how]
+        house.configure({"hooks": [] if more is None else [guard | more]})
+    else:
+        how(house)
+        house.catalog.refresh()
 
     assert house.tool("ls")["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert house.state("guard").state is ApprovalState.CHANGED
+    assert how is delete_file or house.state("guard").state is ApprovalState.CHANGED
     (kept,) = house.stores.ledger.in_order()
     assert (kept.hook.failure.value, kept.hook.timeout, kept.digest) == ("block", 10, approved.digest)
-
-
-@pytest.mark.parametrize("what", ["the script deleted", "the script emptied", "the list emptied", "the file deleted"])
-def test_a_guard_whose_files_were_taken_away_goes_on_as_approved(house: House, what: str) -> None:
-    house.hook("guard", on="tool_before", script=DENY, failure="block")
-    script = house.paths.config.parent / "guard.sh"
-    if what == "the script deleted":
-        script.unlink()
-    elif what == "the script emptied":
-        script.write_text("")
-    elif what == "the list emptied":
-        house.configure("hooks: []\n")
-    else:
-        house.paths.config.unlink()
-    house.catalog.refresh()
-
-    assert house.tool("ls")["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert len(house.stores.ledger.in_order()) == 1
 
 
 def test_an_approval_is_one_row_with_the_path_and_what_it_does_not_cover(house: House) -> None:
@@ -408,3 +327,17 @@ def test_an_approval_is_one_row_with_the_path_and_what_it_does_not_cover(house: 
     assert approved.search_path == house.catalog.search.current()
     assert approved.uncovered == house.stores.ledger.state.uncovered == (str(rules),)
     assert approved.hook.definition == house.state("guard").hook.definition
+
+
+def test_a_hook_that_is_taken_out_stays_before_those_of_later_sources(house: House, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.json"
+    settings.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}')
+    rules = [{"name": name, "event": "turn_end", "command": "true"} for name in ("a", "b")]
+    sources = [{"claude-code": str(settings)}]
+    house.configure({"hooks": rules, "sources": sources})
+    for one in reversed(house.catalog.states):
+        house.consent.approve(one.key, one.digest, "test")
+
+    house.configure({"hooks": rules[:1], "sources": sources})
+
+    assert [one.hook.name for one in house.stores.ledger.in_order()] == ["a", "b", "true"]

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from approvals.declared import hook
+from approvals.declared import hook, program
 from house import House
 
 from tray.approvals.checks import ImportCheck, problems
@@ -61,15 +61,12 @@ def test_what_keeps_a_hook_from_working_is_named_with_its_cure(tmp_path: Path, k
     assert ImportCheck().problem(one) == str(problem)
 
 
-def test_a_hook_that_works_has_nothing_wrong_with_it(tmp_path: Path) -> None:
-    (tmp_path / "guard").write_text('#!/bin/sh\n[ -f ./own.sh ] && . ./own.sh\ncase "$1" in (a) ;; esac\n')
-    (tmp_path / "guard").chmod(0o755)
+def test_a_hook_that_works_has_nothing_wrong_with_it_and_without_its_script_it_cannot(tmp_path: Path) -> None:
+    assert "there is no such program" in ImportCheck().problem(hook(tmp_path, "./guard"))
+
+    program(tmp_path / "guard", '#!/bin/sh\n[ -f ./own.sh ] && . ./own.sh\ncase "$1" in (a) ;; esac\n')
 
     assert problems(inspect(hook(tmp_path, "./guard"))) == ()
-
-
-def test_a_script_that_is_not_there_cannot_work(tmp_path: Path) -> None:
-    assert "there is no such program" in ImportCheck().problem(hook(tmp_path, "./guard"))
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash"])
@@ -114,14 +111,6 @@ def test_the_first_lines_of_a_review_name_what_is_not_covered(house: House) -> N
     assert state.inspection is not None
     assert state.inspection.uncovered == names
     assert state.covered == (f"{folder}/guard.sh", f"{folder}/lib/words.sh")
-
-
-def test_review_of_a_rule_has_no_path_because_it_starts_no_program(house: House) -> None:
-    house.hook("no-push", on="tool_before", type="rule", matcher="git push", decision="ask", approved=False)
-
-    kinds = [part.kind for part in sections(house.state("no-push"), house.stores.copies, {})]
-
-    assert SectionKind.DETAILS not in kinds
 
 
 def test_a_hook_that_waits_says_in_the_list_what_its_script_lacks_until_it_is_there(house: House) -> None:

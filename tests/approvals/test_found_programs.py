@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from approvals.declared import program
 from house import House
 
 from tray.approvals.review import review
@@ -20,42 +19,20 @@ SYSTEM = "/usr/bin:/bin"
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    made = House(tmp_path)
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def own(tmp_path: Path) -> Path:
     """A folder of the user's own programs."""
-    folder = tmp_path / "home" / ".local" / "bin"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def program(folder: Path, name: str, text: str) -> Path:
-    """An executable script, of a size of its own."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
+    return tmp_path / "home" / ".local" / "bin"
 
 
 def python_at(path: Path) -> Path:
     """The system's interpreter under another name: a file of the user's own that starts it."""
-    return program(path.parent, path.name, f'#!/bin/sh\nexec {shutil.which("sh", path=SYSTEM)} "$@"\n')
+    return program(path, f'#!/bin/sh\nexec {shutil.which("sh", path=SYSTEM)} "$@"\n')
 
 
 def declare(house: House, name: str, head: str, body: str, *, path: str = SYSTEM, command: str = "") -> None:
     """A hook, approved at a terminal with this PATH."""
-    program(house.paths.config.parent, name, f"{head}\n{body}\n")
+    program(house.paths.config.parent / name, f"{head}\n{body}\n")
     house.hook(name, on="tool_before", command=command or f"./{name}", approved=False)
-    approve(house, name, path)
-
-
-def approve(house: House, name: str, path: str) -> None:
     state = house.catalog.at_path(house.state(name), path)
     house.consent.approve(state.key, state.digest, "test", path)
 
@@ -82,7 +59,7 @@ DENY = "echo no >&2; exit 2"
 
 def test_a_new_program_on_the_agents_path_is_not_run(house: House, own: Path) -> None:
     declare(house, "guard", "#!/usr/bin/env sh", DENY)
-    program(own, "sh", "#!/bin/sh\nexit 0\n")
+    program(own / "sh", "#!/bin/sh\nexit 0\n")
 
     found = outcome(house, f"{own}:{SYSTEM}")
 
@@ -90,26 +67,23 @@ def test_a_new_program_on_the_agents_path_is_not_run(house: House, own: Path) ->
 
 
 @pytest.mark.parametrize(
-    "line", ["mysh {guard} ; exit $?", "timeout 9 mysh {guard} || exit 2", "A=b env mysh {guard} || exit 2"]
+    "line",
+    [
+        *("mysh {guard} ; exit $?", "timeout 9 mysh {guard} || exit 2", "A=b env mysh {guard} || exit 2"),
+        'case "$(cat)" in *env*|ls|*ls*) echo no >&2; exit 2;; esac; list=(ls env)',  # keeps its words
+    ],
 )
 def test_a_new_program_is_not_run_by_a_line_for_a_shell_either(house: House, own: Path, line: str) -> None:
     tools = house.root / "tools"
     python_at(tools / "mysh")
-    guard = program(house.root, "guard", f"{DENY}\n")
+    guard = program(house.root / "guard", f"{DENY}\n")
     house.catalog.search.saw_event(f"{own}:{tools}:{SYSTEM}")
     from_settings(house, line.format(guard=guard))
-    program(own, "mysh", "#!/bin/sh\nexit 0\n")
+    program(own / "mysh", "#!/bin/sh\nexit 0\n")
 
     found = outcome(house, f"{own}:{SYSTEM}")
 
     assert found == ("ok", "no")
-
-
-def test_a_line_with_patterns_keeps_its_words(house: House) -> None:
-    line = 'case "$(cat)" in *env*|ls|*ls*) echo no >&2; exit 2;; esac; list=(ls env)'
-    from_settings(house, line)
-
-    assert outcome(house, SYSTEM) == ("ok", "no")
 
 
 def test_a_program_that_is_gone_waits_for_a_new_approval_with_its_new_place(house: House, tmp_path: Path) -> None:
@@ -135,14 +109,14 @@ def test_the_next_version_of_an_interpreter_in_its_place_is_no_change(house: Hou
     python_at(own / "mysh")
     declare(house, "guard", "#!/usr/bin/env mysh", DENY, path=f"{own}:{SYSTEM}")
 
-    program(own, "mysh", '#!/bin/sh\n# 2\nexec /bin/sh "$@"\n')
+    program(own / "mysh", '#!/bin/sh\n# 2\nexec /bin/sh "$@"\n')
 
     assert outcome(house, SYSTEM) == ("ok", "no")
     assert house.state("guard").state is ApprovalState.APPROVED
 
 
 def test_a_program_that_is_the_hook_itself_fails_when_it_is_another_one_and_waits(house: House, own: Path) -> None:
-    tool = own / "mytool"
+    tool = program(own / "mytool", "")
     shutil.copy("/bin/false", tool)
     declare(house, "guard", "", "", path=f"{own}:{SYSTEM}", command=str(tool))
 
@@ -154,50 +128,26 @@ def test_a_program_that_is_the_hook_itself_fails_when_it_is_another_one_and_wait
     assert house.state("guard").state is ApprovalState.CHANGED
 
 
-def test_node_of_a_version_manager_is_found_without_the_agents_path(house: House, tmp_path: Path) -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
-    versions = tmp_path / "home" / ".nvm" / "versions" / "node" / "v20" / "bin"
-    versions.mkdir(parents=True)
-    shutil.copy(os.path.realpath(node), versions / "node")
-    text = "process.stderr.write('no ' + process.execPath); process.exitCode = 2"
-    declare(house, "guard", "#!/usr/bin/env node", text, path=f"{versions}:{SYSTEM}")
-
-    found = outcome(house, SYSTEM)
-
-    assert found == ("ok", f"no {versions / 'node'}")
-
-
 def test_a_projects_eslint_is_found_on_the_path_of_the_terminal_that_approved(house: House, tmp_path: Path) -> None:
     tools = tmp_path / "project" / "node_modules" / ".bin"
-    package = tmp_path / "project" / "node_modules" / "eslint" / "bin"
-    program(package, "eslint.js", "#!/usr/bin/env sh\necho lint >&2; exit 2\n")
+    program(tools.parent / "eslint" / "bin" / "eslint.js", "#!/usr/bin/env sh\necho lint >&2; exit 2\n")
     tools.mkdir()
     (tools / "eslint").symlink_to("../eslint/bin/eslint.js")
-    declare(house, "guard", "#!/bin/sh", "eslint --stdin", path=f"{tools}:{SYSTEM}")
-
-    assert outcome(house, SYSTEM)[1] == "lint"
-
-
-def test_a_program_that_only_the_agents_path_has_is_proposed_with_its_place(house: House, tmp_path: Path) -> None:
-    tools = tmp_path / "project" / "node_modules" / ".bin"
-    program(tools, "mylint", "#!/bin/sh\necho lint >&2; exit 2\n")
-    state = house.hook("guard", on="tool_before", command="mylint --stdin", approved=False)
+    state = house.hook("other", on="tool_before", command="eslint --stdin", approved=False)
     assert state.missing
 
     house.tool("ls", environment={"PATH": f"{tools}:{SYSTEM}"})
-    state = house.state("guard")
+    state = house.state("other")
 
     assert (state.state, state.missing) == (ApprovalState.PENDING, False)
-    assert str(tools / "mylint") in review(state, house.stores.copies, {})
-    house.consent.approve(state.key, state.digest, "test")
+    assert str(tools / "eslint") in review(state, house.stores.copies, {}), "what only the agent's PATH has"
+    declare(house, "guard", "#!/bin/sh", "eslint --stdin", path=f"{tools}:{SYSTEM}")
     assert outcome(house, SYSTEM)[1] == "lint"
 
 
 def test_review_shows_the_path_and_the_programs(house: House, own: Path) -> None:
     python_at(own / "mysh")
-    program(house.paths.config.parent, "guard", f"#!/usr/bin/env mysh\n{DENY}\n")
+    program(house.paths.config.parent / "guard", f"#!/usr/bin/env mysh\n{DENY}\n")
     house.catalog.search.saw_event(f"{own}:{SYSTEM}")
     state = house.hook("guard", on="tool_before", command="./guard", approved=False)
 
@@ -208,10 +158,10 @@ def test_review_shows_the_path_and_the_programs(house: House, own: Path) -> None
 
 
 def test_what_an_event_says_later_does_not_change_what_review_showed(house: House, own: Path) -> None:
-    program(house.paths.config.parent, "guard", f"#!/usr/bin/env sh\n{DENY}\n")
+    program(house.paths.config.parent / "guard", f"#!/usr/bin/env sh\n{DENY}\n")
     house.catalog.search.saw_event(SYSTEM)
     state = house.hook("guard", on="tool_before", command="./guard", approved=False)
-    program(own, "sh", "#!/bin/sh\nexit 0\n")
+    program(own / "sh", "#!/bin/sh\nexit 0\n")
 
     house.catalog.search.saw_event(f"{own}:{SYSTEM}")
     house.consent.approve(state.key, state.digest, "test")

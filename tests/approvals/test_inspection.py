@@ -5,14 +5,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from approvals.declared import hook
+from approvals.declared import argv, hook, program, saved
+from every import every
+from msgspec.structs import replace
 
-from tray.approvals import covered_files
-from tray.approvals.command_resolver import CommandResolver
 from tray.approvals.inspection import file_stamps, inspect, read_bundle
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
-from tray.model.hook import Hook, Match, Rule, Source
+from tray.model.hook import Rule
 from tray.store.copies import MANIFEST, SPARE, Bundle, Copies, DamagedError
 
 
@@ -22,101 +22,54 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-@pytest.fixture
-def copies(tmp_path: Path) -> Copies:
-    (tmp_path / "copies").mkdir()
-    return Copies(tmp_path / "copies")
-
-
 def script(path: Path, text: str = "#!/bin/sh\necho original\n") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
+    return program(path, text)
 
 
-def saved(copies: Copies, declared: Hook) -> Bundle:
-    """The bundle of a hook, kept as an approval keeps it."""
-    bundle = read_bundle(declared)
-    copies.save(bundle)
-    return bundle
+def printed(copies: Copies, bundle: Bundle, cwd: Path) -> list[str]:
+    """What the hook's script prints, started in another folder."""
+    quiet = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(argv(copies, bundle), cwd=cwd, env=quiet, capture_output=True, check=True)
+    return done.stdout.decode().splitlines()
 
 
-def test_what_runs_is_the_copy_and_not_the_file(folder: Path, copies: Copies) -> None:
-    guard = script(folder / "guard.sh")
+@pytest.mark.parametrize("becomes", ["edited", "gone", "folder"])
+def test_what_runs_is_the_copy_whatever_becomes_of_the_file(folder: Path, copies: Copies, becomes: str) -> None:
+    guard = script(folder / "guard.sh", '#!/bin/sh\necho original "$1"\n')
     bundle = saved(copies, hook(folder, "./guard.sh one"))
-    guard.write_text("#!/bin/sh\necho edited\n")
-
-    argv = CommandResolver(copies).argv(bundle.hook, bundle.digest)
-
-    assert argv[1:] == ("one",)
-    assert subprocess.run(argv, capture_output=True, check=True).stdout == b"original\n"
-
-
-@pytest.mark.parametrize(
-    "change",
-    ["append", "chmod", "definition"],
-)
-def test_one_byte_or_one_word_makes_another_digest(folder: Path, change: str) -> None:
-    guard = script(folder / "guard.sh")
-    before = read_bundle(hook(folder, "./guard.sh"))
-    line = "./guard.sh"
-    if change == "append":
-        guard.write_bytes(guard.read_bytes() + b"\n")
-    elif change == "chmod":
-        guard.chmod(0o700)
+    if becomes == "edited":
+        guard.write_text("#!/bin/sh\necho edited\n")
     else:
-        line = "./guard.sh x"
+        guard.unlink()
+    if becomes == "folder":
+        guard.mkdir()
 
-    after = read_bundle(hook(folder, line))
-
-    assert (after.digest != before.digest) is (change != "chmod")
+    assert printed(copies, bundle, folder) == ["original one"]
 
 
-def test_a_touched_file_with_the_same_bytes_is_the_same_bundle(folder: Path) -> None:
+def test_one_byte_or_one_word_makes_another_digest(folder: Path) -> None:
     guard = script(folder / "guard.sh")
     before = read_bundle(hook(folder, "./guard.sh")).digest
 
+    guard.chmod(0o700)
     os.utime(guard, (1, 1))
-
     assert read_bundle(hook(folder, "./guard.sh")).digest == before
+    assert read_bundle(hook(folder, "./guard.sh x")).digest != before
+    guard.write_bytes(guard.read_bytes() + b"\n")
+    assert read_bundle(hook(folder, "./guard.sh")).digest != before
 
 
-def test_listed_files_are_covered_and_keep_their_layout(folder: Path, copies: Copies) -> None:
-    script(folder / "bin" / "guard.sh", '#!/bin/sh\n. "$(dirname "$0")/../lib/words.sh"\necho "$WORD"\n')
+@pytest.mark.parametrize("line", ["bin/guard.sh", "bin/guard.sh ./lib/words.sh"])
+def test_listed_files_are_covered_and_keep_their_layout_also_where_a_word_names_them(
+    folder: Path, copies: Copies, line: str
+) -> None:
+    script(folder / "bin" / "guard.sh", '#!/bin/sh\n. "${1:-$(dirname "$0")/../lib/words.sh}"\necho "$WORD"\n')
     script(folder / "lib" / "words.sh", "WORD=together\n")
-    bundle = saved(copies, hook(folder, "bin/guard.sh", files=("lib/*.sh",)))
+    bundle = saved(copies, hook(folder, line, files=("lib/*.sh",)))
     script(folder / "lib" / "words.sh", "WORD=changed\n")
 
-    done = subprocess.run(CommandResolver(copies).argv(bundle.hook, bundle.digest), capture_output=True, check=True)
-
-    assert done.stdout == b"together\n"
+    assert printed(copies, bundle, folder) == ["together"]
     assert {Path(path).name for path in bundle.covered} == {"guard.sh", "words.sh"}
-
-
-def test_a_script_behind_an_interpreter_is_covered_and_the_interpreter_is_not(folder: Path, copies: Copies) -> None:
-    script(folder / "guard.sh")
-    bundle = saved(copies, hook(folder, "sh guard.sh", interpreter="/bin/sh"))
-
-    argv = CommandResolver(copies).argv(bundle.hook, bundle.digest)
-
-    assert argv[0] == "/bin/sh"
-    assert argv[1] == str(copies.path(bundle.digest, str(folder / "guard.sh")))
-
-
-@pytest.mark.parametrize("swap", ["gone", "folder"])
-def test_what_lies_in_the_originals_place_is_not_looked_at_when_it_runs(
-    folder: Path, copies: Copies, swap: str
-) -> None:
-    guard = script(folder / "guard.sh")
-    bundle = saved(copies, hook(folder, "./guard.sh"))
-    guard.unlink()
-    if swap == "folder":
-        guard.mkdir()
-
-    argv = CommandResolver(copies).argv(bundle.hook, bundle.digest)
-
-    assert subprocess.run(argv, capture_output=True, check=True).stdout == b"original\n"
 
 
 def ruin(copies: Copies, bundle: Bundle, folder: Path, damage: str) -> None:
@@ -142,21 +95,24 @@ def ruin_spare(copies: Copies, bundle: Bundle) -> None:
         spare.write_text("#!/bin/sh\necho evil\n")
 
 
-DAMAGES = ["edit", "delete", "manifest", "folder", "guest", "link"]
-
-
-@pytest.mark.parametrize("damage", ["edit", "delete", "manifest", "folder"])
-def test_a_copy_that_cannot_be_restored_is_refused_and_nothing_else_runs_in_its_place(
+@pytest.mark.parametrize("damage", ["edit", "delete", "manifest", "folder", "guest", "link"])
+def test_a_copy_is_made_anew_only_while_the_files_hold_what_was_approved_and_nothing_else_runs_in_its_place(
     folder: Path, copies: Copies, damage: str
 ) -> None:
     guard = script(folder / "guard.sh")
     bundle = saved(copies, hook(folder, "./guard.sh"))
     ruin(copies, bundle, folder, damage)
     ruin_spare(copies, bundle)
-    guard.write_text("#!/bin/sh\necho edited\n")
 
+    assert Path(argv(copies, bundle)[-1]).read_bytes() == guard.read_bytes()
+    assert bundle.file_digests == copies.check(bundle.digest).files
+    if damage in ("guest", "link"):  # nothing of the copy is lost
+        return
+    ruin(copies, bundle, folder, damage)
+    ruin_spare(copies, bundle)
+    guard.write_text("#!/bin/sh\necho edited\n")
     with pytest.raises(DamagedError, match=bundle.digest[:8]):
-        CommandResolver(copies).argv(bundle.hook, bundle.digest)
+        argv(copies, bundle)
 
 
 @pytest.mark.parametrize("damage", ["edit", "delete", "guest", "link"])
@@ -183,7 +139,7 @@ def test_data_that_a_hook_writes_beside_itself_stays_and_what_a_language_would_l
     bundle = saved(copies, hook(folder, "./guard.sh"))
 
     lines = [printed(copies, bundle, folder) for _ in range(3)]
-    CommandResolver(copies).argv(bundle.hook, bundle.digest)
+    argv(copies, bundle)
 
     assert lines == [["1"], ["2"], ["3"]]
     assert [Path(path).name for path in copies.written_files(bundle.digest)] == ["seen.log", "state.json"]
@@ -204,58 +160,7 @@ def test_data_that_a_hook_wrote_goes_along_to_its_next_approved_copy(folder: Pat
     assert printed(copies, after, folder) == ["line"]
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_copy_is_made_anew_while_the_files_hold_what_was_approved(
-    folder: Path, copies: Copies, damage: str
-) -> None:
-    guard = script(folder / "guard.sh")
-    bundle = saved(copies, hook(folder, "./guard.sh"))
-    ruin(copies, bundle, folder, damage)
-    ruin_spare(copies, bundle)
-
-    argv = CommandResolver(copies).argv(bundle.hook, bundle.digest)
-
-    assert bundle.file_digests == copies.check(bundle.digest).files
-    assert Path(argv[-1]).read_bytes() == guard.read_bytes()
-
-
-def test_too_many_bytes_are_refused_with_the_file_that_was_one_too_much(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(covered_files, "MAX_SIZE", 10)
-    script(folder / "guard.sh")
-
-    with pytest.raises(HooktrayError, match=r"guard\.sh"):
-        read_bundle(hook(folder, "./guard.sh"))
-
-
-def test_saving_the_same_bundle_twice_leaves_one_copy_and_no_draft(folder: Path, copies: Copies) -> None:
-    script(folder / "guard.sh")
-    bundle = read_bundle(hook(folder, "./guard.sh"))
-
-    copies.save(bundle)
-    copies.save(bundle)
-
-    assert [path.name for path in copies.folder.iterdir()] == [bundle.digest]
-
-
-def test_a_damaged_copy_is_mended_when_the_same_bundle_is_saved_again(folder: Path, copies: Copies) -> None:
-    guard = script(folder / "guard.sh")
-    bundle = saved(copies, hook(folder, "./guard.sh"))
-    copy = copies.path(bundle.digest, str(guard))
-    copy.chmod(0o700)
-    copy.write_text("#!/bin/sh\necho evil\n")
-
-    copies.save(bundle)
-
-    done = subprocess.run(CommandResolver(copies).argv(bundle.hook, bundle.digest), capture_output=True, check=True)
-    assert done.stdout == b"original\n"
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["./missing.sh", "no-such-tool-anywhere --check", "sh missing.sh", "python3 -m guard", "env python3 -m guard"],
-)
+@every("line", ["./missing.sh", "no-such-tool --check", "sh missing.sh", "python3 -m guard", "env python3 -m guard"])
 def test_what_is_not_there_cannot_be_approved_and_supplied_later(folder: Path, line: str) -> None:
     first = line.split()[0]
     interpreter = f"/usr/bin/{first}" if first in ("sh", "python3", "env") else ""
@@ -264,42 +169,24 @@ def test_what_is_not_there_cannot_be_approved_and_supplied_later(folder: Path, l
         read_bundle(hook(folder, line, interpreter=interpreter))
 
 
-def test_a_tool_of_the_users_own_is_copied_like_a_script(folder: Path, copies: Copies) -> None:
-    tool = script(folder / "bin" / "guardtool")
-    bundle = saved(copies, hook(folder, "guardtool --check", interpreter=str(tool)))
-    tool.write_text("#!/bin/sh\necho edited\n")
-
-    done = subprocess.run(CommandResolver(copies).argv(bundle.hook, bundle.digest), capture_output=True, check=True)
-
-    assert done.stdout == b"original\n"
-
-
-def test_an_interpreter_of_the_users_own_is_run_by_its_path_and_named_as_not_covered(
+def test_an_interpreter_of_the_users_own_is_run_by_its_path_and_named_as_not_covered_and_a_tool_is_copied(
     folder: Path, copies: Copies
 ) -> None:
     python = script(folder / "bin" / "python3", '#!/bin/sh\nexec cat "$1"\n')
+    tool = script(folder / "bin" / "guardtool")
     script(folder / "guard.py", "print()\n")
     found = inspect(hook(folder, "python3 guard.py", interpreter=str(python)))
     copies.save(found.bundle)
+    copied = saved(copies, hook(folder, "guardtool --check", interpreter=str(tool)))
 
     python.write_text("#!/bin/sh\nexit 0\n")  # its next version
+    tool.write_text("#!/bin/sh\necho edited\n")
 
-    assert CommandResolver(copies).argv(found.bundle.hook, found.bundle.digest)[0] == str(python)
+    copy = copies.path(found.bundle.digest, str(folder / "guard.py"))
+    assert argv(copies, found.bundle) == [str(python), str(copy)]
     assert found.uncovered == (str(python),)
     assert found.bundle.pinned == {}
-
-
-ECHO = '#!/bin/sh\nprintf "%s\\n" "$@"\n'
-
-
-def printed(copies: Copies, bundle: Bundle, cwd: Path) -> list[str]:
-    """What the script of this unit is given, started in another folder."""
-    argv, quiet = (
-        CommandResolver(copies).argv(bundle.hook, bundle.digest),
-        {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-    )
-    done = subprocess.run(argv, cwd=cwd, env=quiet, capture_output=True, check=True)
-    return done.stdout.decode().splitlines()
+    assert printed(copies, copied, folder) == ["original"]
 
 
 @pytest.mark.parametrize(
@@ -319,7 +206,7 @@ def printed(copies: Copies, bundle: Bundle, cwd: Path) -> list[str]:
 def test_a_word_that_names_data_keeps_the_users_own_path(
     folder: Path, copies: Copies, tmp_path: Path, own_home: Path, words: str, given: str
 ) -> None:
-    script(folder / "guard.sh", ECHO)
+    script(folder / "guard.sh", '#!/bin/sh\nprintf "%s\\n" "$@"\n')
     for place in (folder / "rules.json", folder / "audit.log", tmp_path / "audit.log", own_home / "audit.log"):
         place.write_text("[]")
     places = {"folder": folder, "above": tmp_path, "home": own_home}
@@ -329,100 +216,34 @@ def test_a_word_that_names_data_keeps_the_users_own_path(
     assert [Path(path).name for path in bundle.covered] == ["guard.sh"]
 
 
-def test_a_log_named_as_an_argument_grows_where_the_user_keeps_it(
-    folder: Path, copies: Copies, tmp_path: Path
-) -> None:
-    script(folder / "audit.sh", '#!/bin/sh\necho line >> "$1"\n')
-    log = folder / "audit.log"
-    log.write_text("first\n")
-    bundle = saved(copies, hook(folder, "./audit.sh ./audit.log"))
-
-    for _ in range(2):
-        subprocess.run(CommandResolver(copies).argv(bundle.hook, bundle.digest), cwd=tmp_path, check=True)
-
-    assert log.read_text() == "first\nline\nline\n"
-    assert read_bundle(bundle.hook).digest == bundle.digest  # and the log is no change of the hook
-
-
-def test_a_file_that_the_user_lists_is_covered_also_where_a_word_names_it(folder: Path, copies: Copies) -> None:
-    script(folder / "guard.sh", '#!/bin/sh\ncat "${1#--rules=}"\n')
-    script(folder / "rules.json", "[1]")
-    bundle = saved(copies, hook(folder, "./guard.sh --rules=./rules.json", files=("rules.json",)))
-    script(folder / "rules.json", "[]")
-
-    done = subprocess.run(CommandResolver(copies).argv(bundle.hook, bundle.digest), capture_output=True, check=True)
-
-    assert done.stdout == b"[1]"
-
-
-def test_a_copy_from_before_goes_on_with_the_data_that_was_approved_with_it(folder: Path, copies: Copies) -> None:
-    guard, rules = script(folder / "guard.sh", '#!/bin/sh\ncat "$1"\n'), script(folder / "rules.json", "[1]")
-    old = Bundle(
-        hook=hook(folder, "./guard.sh ./rules.json"),
-        contents={str(path): path.read_bytes() for path in (guard, rules)},
-        executable=frozenset({str(guard)}),
-    )
-    copies.save(old)
-    rules.write_text("[]")
-
-    assert printed(copies, old, folder) == ["[1]"]
-    assert read_bundle(old.hook).digest != old.digest
-
-
 def test_a_binary_is_bound_to_its_bytes_and_not_copied(folder: Path, copies: Copies) -> None:
-    tool = folder / "bin" / "guardtool"
-    tool.parent.mkdir()
+    tool = script(folder / "bin" / "guardtool")
     tool.write_bytes(Path("/bin/sh").read_bytes())
-    tool.chmod(0o755)
     bundle = saved(copies, hook(folder, "guardtool -c :", interpreter=str(tool)))
 
     assert bundle.covered == ()
-    assert CommandResolver(copies).argv(bundle.hook, bundle.digest)[0] == str(tool)
+    assert argv(copies, bundle)[0] == str(tool)
     tool.write_bytes(tool.read_bytes() + b"x")
     with pytest.raises(DamagedError, match="another program"):
-        CommandResolver(copies).argv(bundle.hook, bundle.digest)
+        argv(copies, bundle)
 
 
 def test_a_module_beside_the_script_runs_as_approved_whatever_becomes_of_it(folder: Path, copies: Copies) -> None:
     script(folder / "guard.py", "#!/usr/bin/env python3\nfrom words import WORD\nprint(WORD)\n")
     words = script(folder / "words.py", "WORD = 'approved'\n")
     bundle = saved(copies, hook(folder, "./guard.py"))
-    seen = []
-    for change in ("edit", "delete"):
-        words.write_text("WORD = 'edited'\n") if change == "edit" else words.unlink()
-        seen += printed(copies, bundle, folder)
-        assert read_bundle(bundle.hook).digest != bundle.digest
+    places = inspect(bundle.hook).watched_paths
+    stamps = file_stamps(bundle.hook, places)
 
-    assert seen == ["approved", "approved"]
-
-
-def test_the_signature_sees_a_change_of_what_a_script_imports(folder: Path) -> None:
-    script(folder / "guard.py", "from words import WORD\n")
-    words = script(folder / "words.py", "WORD = 1\n")
-    one = hook(folder, "python3 guard.py", interpreter="/usr/bin/python3")
-    places = inspect(one).watched_paths
-    before = file_stamps(one, places)
-
-    words.write_text("WORD = 2\n")
-
-    assert file_stamps(one, places) != before
+    words.write_text("WORD = 'edited'\n")
+    assert file_stamps(bundle.hook, places) != stamps, "the change is seen"
+    assert read_bundle(bundle.hook).digest != bundle.digest
+    words.unlink()
+    assert read_bundle(bundle.hook).digest != bundle.digest
+    assert printed(copies, bundle, folder) == ["approved"]
 
 
-def test_tidying_keeps_what_is_wanted_and_nothing_else(folder: Path, copies: Copies) -> None:
-    script(folder / "guard.sh")
-    wanted = copies.save(read_bundle(hook(folder, "./guard.sh")))
-    script(folder / "guard.sh", "#!/bin/sh\necho other\n")
-    copies.save(read_bundle(hook(folder, "./guard.sh")))
-    for draft in (".draft-old", ".draft-new"):
-        (copies.folder / draft).mkdir()
-    os.utime(copies.folder / ".draft-old", (1, 1))
-
-    copies.prune({wanted})
-
-    assert {path.name for path in copies.folder.iterdir()} == {wanted, ".draft-new"}  # somebody may be at work there
-
-
-@pytest.mark.parametrize("pattern", ["a/**b", "/usr/share/**/*"])
+@every("pattern", ["a/**b", "/usr/share/**/*"])
 def test_a_pattern_that_is_bad_or_far_too_wide_is_an_error_and_not_a_crash(folder: Path, pattern: str) -> None:
     script(folder / "guard.sh")
 
@@ -431,20 +252,8 @@ def test_a_pattern_that_is_bad_or_far_too_wide_is_an_error_and_not_a_crash(folde
     assert file_stamps(hook(folder, "./guard.sh", files=(pattern,)))
 
 
-def test_a_word_too_long_for_a_file_name_is_just_a_word(folder: Path) -> None:
-    bundle = read_bundle(hook(folder, f"sh -c '{'x' * 5000}'", interpreter="/bin/sh"))
-
-    assert bundle.covered == ()
-
-
 def test_a_rule_has_a_digest_and_no_files(folder: Path) -> None:
-    rule = Hook(
-        name="rule",
-        source=Source(kind="hooktray", path="x"),
-        match=Match(event="tool_before"),
-        action=Rule(verdict=Verdict.DENY),
-        dialect="starchild",
-    )
+    rule = replace(hook(folder, ""), action=Rule(verdict=Verdict.DENY))
 
     assert read_bundle(rule).covered == ()
     assert read_bundle(rule).digest

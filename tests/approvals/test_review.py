@@ -79,6 +79,8 @@ def test_a_rule_is_said_in_a_few_words(declaring: House) -> None:
         "May do": "refuses it; starts no program",
         "Covered": "what is written above; no file belongs to it",
     }
+    kinds = [part.kind for part in sections(declaring.state("no-destroying"), declaring.stores.copies, {})]
+    assert SectionKind.DETAILS not in kinds, "it starts no program, so there is no path to show"
 
 
 def test_a_commands_line_names_what_it_may_do_and_what_is_not_covered(declaring: House) -> None:

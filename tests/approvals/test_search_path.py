@@ -46,9 +46,7 @@ def test_the_last_event_comes_before_the_login_shell(shell: LoginShell) -> None:
     assert not search.saw_event("")
 
 
-def test_without_an_event_the_login_shell_is_asked_once_and_our_own_path_comes_last(
-    shell: LoginShell,
-) -> None:
+def test_without_an_event_the_login_shell_is_asked_once_and_our_own_path_comes_last(shell: LoginShell) -> None:
     search = SearchPath({"PATH": "/usr/bin:/own"})
 
     assert search.current() == search.current() == "/opt/login:/usr/bin:/own"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from approvals.declared import program
 from house import House
 
 from tray.approvals.checks import ImportCheck
@@ -31,27 +32,20 @@ def package() -> None:
     (folder / "ownwords.py").write_text("REASON = 'stay'\n")
 
 
-def declare(house: House, *, approved: bool = True, **keys: Any) -> str:
+def declare(house: House, **keys: Any) -> str:
     """Declares the hook; what is wrong with it."""
-    script = house.paths.config.parent / "guard.py"
-    script.write_text(f"#!{interpreter()}\n{SCRIPT}")
-    script.chmod(0o755)
-    house.hook("guard", on="tool_before", approved=approved, command="./guard.py", **keys)
+    program(house.paths.config.parent / "guard.py", f"#!{interpreter()}\n{SCRIPT}")
+    house.hook("guard", on="tool_before", command="./guard.py", **keys)
     return ImportCheck().problem(house.state("guard").hook)
 
 
-def test_the_problem_names_the_users_own_packages_and_the_cure(house: House) -> None:
-    problem = declare(house, approved=False)
+def test_without_the_cure_the_hook_fails_and_the_problem_names_it(house: House) -> None:
+    problem = declare(house)
+    house.tool(environment={"HOME": str(Path.home())})
 
     assert "`ownwords`, which" in problem
     assert "is installed for your user only, and hooks do not load such packages" in problem
     assert "write `env: [PYTHONUSERBASE]` into the hook" in problem
-
-
-def test_without_the_cure_the_hook_fails(house: House) -> None:
-    declare(house)
-    house.tool(environment={"HOME": str(Path.home())})
-
     assert house.last.hooks[0]["status"] == "failed"
     assert "No module named 'ownwords'" in str(house.last.hooks[0]["stderr"])
 

@@ -158,6 +158,12 @@ def pause(bench: Bench) -> None:
     bench.house.stores.switch.pause(time.time() + 600, channel="test")
 
 
+def still_running(bench: Bench) -> None:
+    """The hooks of the event before a call."""
+    body = json.dumps(before()).encode()
+    bench.bus.arrived(parse(RelayRequest(agent="claude-code", event="PreToolUse", id="1", body=body)), answered=False)
+
+
 def one_shot(payload: Payload) -> Callable[[Bench], None]:
     """The event goes to the one-shot engine, as when the tray is away or busy."""
 
@@ -205,9 +211,7 @@ SCENES: dict[str, tuple[Sequence[Step], list[str]]] = {
     "two lines of one agent": ((START, before(), after(), after()), []),
     "denied before": ((START, before(**DENIED_CALL), after(**DENIED_CALL)), [DENIED]),
     "denied, and reported as failed": ((START, before(**DENIED_CALL), FAILED), []),
-    "denied, then asked about again under its id": (
-        (START, before(**DENIED_CALL), before(), after()), [],
-    ),
+    "denied, then asked about again under its id": ((START, before(**DENIED_CALL), before(), after()), []),
     "failed with an exit code": ((START, FAILED), [UNSEEN]),
     "failed before it began": ((START, REFUSED), []),
     "parallel calls": ((START, before(1), before(2), before(3), after(3), after(1), after(2)), []),
@@ -218,9 +222,7 @@ SCENES: dict[str, tuple[Sequence[Step], list[str]]] = {
     "cleared while calls were under way": ((event("SessionStart", source="clear"), PROMPT, after()), []),
     "an event before that could not be read": ((START, unreadable, after()), []),
     "an event before without an id": ((START, {**before(), "tool_use_id": ""}, after()), []),
-    "a probe of ours": (
-        tuple({**one, "session_id": f"{PROBE_PREFIX}1"} for one in (START, PROMPT, after())), [],
-    ),
+    "a probe of ours": (tuple({**one, "session_id": f"{PROBE_PREFIX}1"} for one in (START, PROMPT, after())), []),
     "another session's event before": (
         (START, {**START, "session_id": "t"}, {**before(), "session_id": "t"}, after()), [UNSEEN],
     ),
@@ -232,6 +234,7 @@ SCENES: dict[str, tuple[Sequence[Step], list[str]]] = {
         (before(2), event("Stop", agent_id="a", agent_type="x"), after(1)), [],
     ),
     "without an id": ((START, {**after(), "tool_use_id": ""}), []),
+    "an event before whose hooks still run": ((START, still_running, after()), []),
     "off": ((START, turn_off, after()), []),
     "off, then on": ((START, turn_off, before(), turn_on, after()), []),
     "off, with an event before that no line saw": ((START, turn_off, before(1), turn_on, after(2)), []),
@@ -239,9 +242,7 @@ SCENES: dict[str, tuple[Sequence[Step], list[str]]] = {
     "restarted after the event before": ((START, before(), restart, after()), []),
     "restarted, with an event before that nothing kept": ((START, restart, after()), []),
     "restarted, then prompted": ((START, restart, PROMPT, after()), [UNSEEN]),
-    "denied by an earlier tray": (
-        (START, before(**DENIED_CALL), restart, PROMPT, after(**DENIED_CALL)), [DENIED],
-    ),
+    "denied by an earlier tray": ((START, before(**DENIED_CALL), restart, PROMPT, after(**DENIED_CALL)), [DENIED]),
     "the one-shot engine before": ((START, one_shot(before()), after()), []),
     "the one-shot engine before, and a payload that was cut": (
         (START, one_shot(before(description="x" * 80_000)), after()), [],
@@ -286,34 +287,24 @@ def test_the_row_says_what_ran_and_the_notification_of_a_session_adds_up(bench: 
     assert bench.audit.unseen == 3
 
 
-def test_without_show_input_the_notification_names_the_tool(bench: Bench) -> None:
-    bench.settings.current = Settings(show_input=False)
-    bench.send(START)
-    bench.send(after())
-
-    assert bench.settle()[0].subject == "rm -rf build"
-    assert bench.alerts[0].body.startswith("claude-code ran 1 command that no hook saw: Bash ·")
-
-
-def test_calls_that_a_hook_denied_are_announced_as_such(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    ("show_input", "steps", "body"),
+    [
+        (False, (START, after()), "claude-code ran 1 command that no hook saw: Bash ·"),
+        (True, (START, before(**DENIED_CALL), after(**DENIED_CALL)),
+         "claude-code ran 1 command although a hook denied it: `touch forbidden` ·"),
+    ],
+)  # fmt: skip
+def test_the_notification_names_the_tool_or_its_input(
+    bench: Bench, show_input: bool, steps: Sequence[Payload], body: str
+) -> None:
     bench.house.hook("no", on="tool_before", type="rule", decision="deny", matcher="forbidden")
-    bench.send(START)
-    bench.send(before(**DENIED_CALL))
-    bench.send(after(**DENIED_CALL))
-    bench.settle()
+    bench.settings.current = Settings(show_input=show_input)
+    for step in steps:
+        bench.send(step)
 
-    assert bench.alerts[-1].body.startswith(
-        "claude-code ran 1 command although a hook denied it: `touch forbidden` ·"
-    )
-
-
-def test_a_call_whose_hooks_still_run_was_seen(bench: Bench) -> None:
-    bench.send(START)
-    request = RelayRequest(agent="claude-code", event="PreToolUse", id="1", body=json.dumps(before()).encode())
-    bench.bus.arrived(parse(request), answered=False)
-    bench.send(after())
-
-    assert bench.settle() == []
+    assert bench.settle()[0].subject == steps[-1]["tool_input"]["command"]
+    assert bench.alerts[-1].body.startswith(body)
 
 
 def test_older_calls_are_looked_up_in_the_journal(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,31 +69,23 @@ def test_it_goes_with_the_last_session_that_wants_it_and_with_the_tray(tmp_path:
     assert (first, second, other.exists()) == (True, False, False)
 
 
-def test_a_file_that_was_there_is_neither_written_nor_removed(tmp_path: Path) -> None:
-    kept, path, link = Kept(), tmp_path / "precious", tmp_path / "link"
-    path.write_text("kept")
+def test_a_file_that_was_there_or_that_somebody_has_written_to_or_replaced_stays(tmp_path: Path) -> None:
+    kept = Kept()
+    precious, link, path, other = (tmp_path / name for name in ("precious", "link", "here", "other"))
+    precious.write_text("kept")
     link.symlink_to(tmp_path / "elsewhere")
-    kept.event(path)
-    kept.event(link, session="s2")
+    for one in (precious, link, path, other):
+        kept.event(one, session=one.name)
+    kept.later()
+    path.write_text("mine")
+    os.replace(path, other)  # noqa: PTH105
     kept.is_away = True
     kept.later()
     kept.files.close()
 
-    assert path.read_text() == "kept"
+    assert (precious.read_text(), other.read_text()) == ("kept", "mine")
     assert link.is_symlink()
     assert not (tmp_path / "elsewhere").exists()
-
-
-def test_a_file_that_somebody_has_written_to_or_replaced_stays(tmp_path: Path) -> None:
-    kept, path, other = Kept(), tmp_path / "here", tmp_path / "other"
-    kept.event(path)
-    kept.event(other, session="s2")
-    kept.later()
-    path.write_text("mine")
-    os.replace(path, other)  # noqa: PTH105
-    kept.files.close()
-
-    assert other.read_text() == "mine"
 
 
 def test_only_agents_that_have_such_a_variable_and_whole_paths_count(tmp_path: Path) -> None:

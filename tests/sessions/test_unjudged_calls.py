@@ -51,6 +51,8 @@ def call(house: House, agent: str, event: str, payload: dict[str, Any]) -> subpr
 def test_what_the_relay_let_pass_is_journalled_and_announced_once(house: House, recorder: Recorder) -> None:
     house.hook("no-secrets", on="tool_before", tool="Bash", script="exit 2")
     install(house, "x-code")
+    unjudged_calls.announce(house.paths, house.stores.journal, recorder)
+    assert (recorder.alarms, house.stores.journal.recent()) == ([], [])
 
     for _ in range(3):
         done = call(house, "x-code", "PreToolUse", CALL)
@@ -105,12 +107,6 @@ def test_what_is_not_the_relays_file_is_taken_away_and_keeps_no_later_call_from_
     unjudged_calls.announce(house.paths, house.stores.journal, recorder)
     assert len(recorder.alarms) == 1
     assert other.exists()
-
-
-def test_where_nothing_went_on_nothing_is_announced(house: House, recorder: Recorder) -> None:
-    unjudged_calls.announce(house.paths, house.stores.journal, recorder)
-
-    assert (recorder.alarms, house.stores.journal.recent()) == ([], [])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a relay with a first line")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import sys
@@ -20,10 +19,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "some.changes"
 
 
-def nothing(path: Path) -> None:
-    """There is none yet."""
-
-
 def whole(path: Path) -> None:
     path.write_bytes(b"." * sessions.CHANGE_FILE_LIMIT)
 
@@ -39,15 +34,11 @@ def dead_link(path: Path) -> None:
     path.symlink_to(path.with_name("nowhere"))
 
 
-def fifo(path: Path) -> None:
-    os.mkfifo(path)
+OTHERS = [] if sys.platform == "win32" else [link, dead_link, os.mkfifo]
 
 
-OTHERS = [] if sys.platform == "win32" else [link, dead_link, fifo]
-
-
-@pytest.mark.parametrize("put", [nothing, whole, *OTHERS, Path.mkdir, Path.touch])
-def test_each_change_gives_another_sign_whatever_stands_there(path: Path, put: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize("put", [Path, whole, *OTHERS, Path.mkdir, Path.touch])
+def test_each_change_gives_another_sign_whatever_stands_there(path: Path, put: Callable[[Path], object]) -> None:
     put(path)
     ours, theirs = ChangeFile(path), ChangeFile(path)
 
@@ -89,16 +80,16 @@ def test_a_change_is_seen_when_the_file_was_taken_away(path: Path) -> None:
 def test_a_change_is_seen_where_the_disk_has_no_room_for_a_byte(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = ChangeFile(path), ChangeFile(path)
     theirs.mark_changed()
-    before = ours.stamp()
+    signs = [ours.stamp()]
 
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "no space")
 
     monkeypatch.setattr(os, "write", full)
-    for _ in range(100):
+    for _ in range(50):
         theirs.mark_changed()
-        assert ours.stamp() != before
-        before = ours.stamp()
+        signs.append(ours.stamp())
+    assert len(set(signs)) == 51
 
 
 def test_a_folder_that_is_gone_is_said_and_harms_nobody(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -108,23 +99,3 @@ def test_a_folder_that_is_gone_is_said_and_harms_nobody(tmp_path: Path, caplog: 
 
     assert "gone" in caplog.text
     assert changes.stamp() == sessions.NO_STAMP
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what is open")
-def test_no_file_stays_open_longer_than_it_is_looked_at(path: Path) -> None:
-    def opened() -> int:
-        found = 0
-        for link in Path("/proc/self/fd").iterdir():
-            with contextlib.suppress(FileNotFoundError):  # the folder itself
-                found += str(path) in str(link.readlink())
-        return found
-
-    changes = ChangeFile(path)
-    for _ in range(50):
-        changes.mark_changed()
-        changes.stamp()
-        path.unlink()
-
-    assert opened() == 1
-    del changes
-    assert opened() == 0

@@ -102,27 +102,6 @@ def test_a_file_that_was_put_in_is_noticed(
         copies.check(name)
 
 
-@POSIX
-def test_once_the_folders_are_old_enough_nobody_walks_them(
-    copies: Copies, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    walks: list[str] = []
-
-    class Watched(Copies):
-        def _has_foreign_file(self, copies: module.VerifiedCopy) -> bool:
-            walks.append(copies.root)
-            return super()._has_foreign_file(copies)
-
-    watched = Watched(copies.folder)
-    name = watched.save(bundle)
-    for believed, expected in ((NEVER, 3), (AT_ONCE, 1)):
-        monkeypatch.setattr(module, "SETTLED_NS", believed)
-        walks.clear()
-        for _ in range(3):
-            watched.check(name)
-        assert len(walks) == expected
-
-
 @pytest.mark.parametrize("settled", [True, False])
 def test_an_altered_byte_is_noticed_whatever_its_folder_says(
     copies: Copies, bundle: Bundle, settled: bool, monkeypatch: pytest.MonkeyPatch

@@ -58,19 +58,14 @@ def plan(database: Database, **filters: object) -> list[str]:
         return [row["detail"] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
 
 
-def test_a_row_comes_back_as_it_went_in(journal: Journal) -> None:
-    assert journal.append(FULL, commit=True) is Committed.DONE
+def test_a_row_comes_back_as_it_went_in_and_the_first_account_of_an_event_stands(
+    database: Database, journal: Journal
+) -> None:
+    for row in (FULL, replace(FULL, reason="another")):
+        assert journal.append(row, commit=True) is Committed.DONE
 
-    assert journal.recent() == [FULL]
+    assert journal.recent() == Journal(database).recent() == [FULL]
     assert journal.get("full") == FULL
-
-
-def test_rows_survive_the_process_that_wrote_them(database: Database) -> None:
-    with closing(Journal(database)) as journal:
-        for number in range(100):
-            assert journal.append(replace(PLAIN, id=f"e{number}"), commit=False) is Committed.QUEUED
-
-    assert Journal(database).count() == 100
 
 
 def test_the_newest_row_is_first_even_when_the_clock_jumps_back(journal: Journal) -> None:
@@ -136,13 +131,6 @@ def test_an_answer_can_be_given_again_byte_for_byte_if_it_is_whole_and_of_this_p
     assert journal.answer_of("whole", digest="d2") is None
 
 
-def test_the_first_account_of_an_event_stands(journal: Journal) -> None:
-    fill(journal, FULL, replace(FULL, reason="another"))
-
-    assert journal.count() == 2
-    assert journal.get("full") == FULL
-
-
 def test_a_long_payload_is_cut_and_says_so(journal: Journal) -> None:
     fill(journal, replace(PLAIN, id="long", payload="ü" * 50_000), replace(PLAIN, id="fits", payload="x" * 65_536))
 
@@ -197,26 +185,20 @@ def test_the_last_event_of_each_agent_is_none_of_ours(journal: Journal) -> None:
     assert journal.last_events(("codex", "droid", "shelley")) == {"codex": 5.0}
 
 
-def test_the_one_shot_engine_writes_marked_rows_without_a_thread(database: Database) -> None:
-    before = threading.active_count()
-    once = Journal(database, offline=True)
-
-    assert once.append_now(PLAIN) is Committed.DONE
-    assert once.append_now(PLAIN) is Committed.DONE
-
-    assert once.recent() == [replace(PLAIN, offline=True)]
-    assert threading.active_count() <= before
-
-
-def test_the_one_shot_engine_is_not_held_up_by_a_locked_file(database: Database) -> None:
-    problems = Problems()
+def test_the_one_shot_engine_writes_marked_rows_without_a_thread_and_is_not_held_up_by_a_locked_file(
+    database: Database,
+) -> None:
+    problems, before = Problems(), threading.active_count()
     once = Journal(database, offline=True, listener=problems)
     with database.write():
         assert once.append_now(PLAIN, wait=0.01) is Committed.LATE
 
     assert once.append_now(PLAIN) is Committed.DONE
-    assert once.count() == 1
+    assert once.append_now(PLAIN) is Committed.DONE
+
+    assert once.recent() == [replace(PLAIN, offline=True)]
     assert "locked" in problems.texts[0]
+    assert threading.active_count() <= before
 
 
 def test_rows_of_the_one_shot_engine_are_summed_up_once(database: Database, journal: Journal) -> None:
@@ -274,15 +256,6 @@ def test_what_is_too_much_goes_while_the_tray_runs_and_not_only_at_its_start(dat
         wait(lambda: journal.count() == 100)
 
         assert ids(journal.recent(1000))[-1] == f"e{PRUNE_INTERVAL - 99}"
-
-
-def test_a_number_once_given_is_never_given_again(database: Database, journal: Journal) -> None:
-    fill(journal, PLAIN)
-    tidied(database, RetentionLimits(rows=0))
-    fill(journal, FULL)
-
-    with database.connect() as connection:
-        assert connection.execute("SELECT min(seq) FROM journal").fetchone()[0] > 2
 
 
 def test_lost_rows_are_counted_once_also_when_the_database_took_none_of_them(database: Database) -> None:

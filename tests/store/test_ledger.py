@@ -44,12 +44,6 @@ def test_an_approved_definition_comes_back_as_the_same_hook(database: Database, 
     assert (approved.digest, approved.channel) == ("d1", "tray")
 
 
-def test_a_line_number_is_no_part_of_a_definition() -> None:
-    moved = replace(hook("guard"), source=Source(kind="hooktray", path="/c/hooktray.yaml", line=9))
-
-    assert moved.definition == hook("guard").definition
-
-
 def test_the_last_word_counts(database: Database) -> None:
     ledger, guard = Ledger(database), hook("guard")
 
@@ -79,13 +73,18 @@ def test_rules_come_first_then_the_declared_order_which_can_change(database: Dat
     assert [one.hook.name for one in Ledger(database).in_order()] == ["rule", "second", "first"]
 
 
-def test_a_definition_that_cannot_be_read_approves_nothing(database: Database) -> None:
-    ledger = Ledger(database)
-    ledger.append(
-        LedgerAction.APPROVE, "key", "d1", definition='{"kind": "Command"}', position=(0, 0), channel="tray"
-    )
+def test_a_definition_that_cannot_be_read_approves_nothing_and_a_confirmed_setting_is_no_hook(
+    database: Database,
+) -> None:
+    for key, definition in (("key", '{"kind": "Command"}'), ("setting:without_tray", "")):
+        Ledger(database).append(
+            LedgerAction.APPROVE, key, "d1", definition=definition, position=(0, 0), channel="tray"
+        )
 
     assert Ledger(database).in_order() == ()
+    assert dict(Ledger(database).state.settings) == {"setting:without_tray": "d1"}
+    moved = replace(hook("guard"), source=Source(kind="hooktray", path="/c/hooktray.yaml", line=9))
+    assert moved.definition == hook("guard").definition, "a line number is no part of it"
 
 
 @pytest.mark.parametrize("how", ["altered", "removed", "last removed", "put in", "renumbered"])
@@ -196,14 +195,6 @@ def test_a_crash_while_a_row_is_written_loses_nothing_and_lets_nothing_in(
     if not committed:
         forge(database, "evil")
         assert "evil" not in Ledger(database).state.approved
-
-
-def test_a_confirmed_setting_is_no_hook(database: Database) -> None:
-    ledger = Ledger(database)
-    ledger.append(LedgerAction.APPROVE, "setting:without_tray", "d1", definition="", position=(0, 0), channel="tray")
-
-    assert ledger.in_order() == ()
-    assert dict(ledger.state.settings) == {"setting:without_tray": "d1"}
 
 
 @pytest.mark.parametrize(("later", "left"), [("second", "second"), ("first", "first")])

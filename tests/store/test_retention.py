@@ -50,11 +50,7 @@ def left(database: Database, rows: tuple[float, ...], start: float, *later: tupl
     ],
 )  # fmt: skip
 def test_rows_age_by_days_that_have_passed_and_not_by_a_wrong_clock(
-    database: Database,
-    rows: tuple[float, ...],
-    start: float,
-    later: tuple[tuple[float, float], ...],
-    gone: int,
+    database: Database, rows: tuple[float, ...], start: float, later: tuple[tuple[float, float], ...], gone: int
 ) -> None:
     assert left(database, rows, start, *later) == rows[gone:]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 from clock import Clock
 
@@ -19,40 +17,16 @@ def sessions(database: Database) -> Sessions:
     return Sessions(database)
 
 
-def test_a_mark_is_new_once(sessions: Sessions) -> None:
+def test_a_mark_is_new_once_and_sessions_agents_and_names_do_not_share_marks(sessions: Sessions) -> None:
+    assert sessions.empty
     assert [sessions.mark(AGENT, "s", "x") for _ in range(3)] == [True, False, False]
+    assert not sessions.empty
     assert sessions.marked(AGENT, "s", "x")
 
-
-def test_sessions_agents_and_names_do_not_share_marks(sessions: Sessions) -> None:
-    sessions.mark(AGENT, "s", "x")
-
-    assert sessions.mark(AGENT, "t", "x")
+    assert sessions.mark(AGENT, "t" * 100_000 + "\ud800", "x")
     assert sessions.mark("shelley", "s", "x")
     assert sessions.mark(AGENT, "s", "y")
     assert sessions.marks(AGENT, "s") == {"x", "y"}
-
-
-def test_of_many_at_once_exactly_one_marks(database: Database) -> None:
-    start, won = threading.Barrier(6), []
-
-    def race() -> None:
-        sessions = Sessions(database)
-        start.wait(60)
-        while True:
-            try:
-                won.append(sessions.mark(AGENT, "s", "x"))
-                return
-            except StoreError:
-                continue  # the disk was too slow for one of six; whoever asks again gets the same answer
-
-    threads = [threading.Thread(target=race) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-
-    assert sorted(won) == [False] * 5 + [True]
 
 
 def test_without_a_session_nothing_is_remembered(sessions: Sessions) -> None:
@@ -63,13 +37,15 @@ def test_without_a_session_nothing_is_remembered(sessions: Sessions) -> None:
     assert (sorted(sessions.marks(AGENT, "")), sessions.take_notes(AGENT, "")) == ([], ())
 
 
-def test_a_turns_end_takes_what_belongs_to_the_turn(sessions: Sessions) -> None:
+def test_a_turns_end_takes_what_belongs_to_the_turn_and_a_sessions_end_the_rest(sessions: Sessions) -> None:
     sessions.mark(AGENT, "s", "skill", turn=True)
     sessions.mark(AGENT, "s", "once")
-
     sessions.clear(AGENT, "s", turn=True)
-
     assert sessions.marks(AGENT, "s") == {"once"}
+
+    sessions.clear(AGENT, "s")
+
+    assert sessions.empty
 
 
 def test_a_sessions_end_takes_everything_of_it_alone(sessions: Sessions) -> None:
@@ -144,16 +120,6 @@ def test_while_nobody_can_tell_everything_may_be_remembered(sessions: Sessions, 
         sessions.take_notes(AGENT, "t")
 
 
-def test_nothing_is_remembered_before_the_first_mark_and_after_the_last_session(sessions: Sessions) -> None:
-    assert sessions.empty
-
-    sessions.mark(AGENT, "s", "x")
-
-    assert not sessions.empty
-    sessions.clear(AGENT, "s")
-    assert sessions.empty
-
-
 def test_notes_are_redacted_and_few(sessions: Sessions, database: Database) -> None:
     secret = "ghp_" + "a1B2" * 9
     for number in range(MAX_NOTES + 3):
@@ -173,10 +139,3 @@ def test_what_nobody_ended_is_pruned(database: Database) -> None:
     sessions.prune(7)
 
     assert [sorted(sessions.marks(AGENT, session)) for session in ("old", "new")] == [[], ["x"]]
-
-
-def test_a_session_of_any_name_is_kept_under_a_digest(sessions: Sessions, database: Database) -> None:
-    sessions.mark(AGENT, "x" * 100_000 + "\ud800", "x")
-
-    with database.connect() as connection:
-        assert len(connection.execute("SELECT session FROM session_mark").fetchone()[0]) == 64

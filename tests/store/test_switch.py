@@ -6,12 +6,11 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from functools import partial
 
 import pytest
 from clock import Clock
 from desk import wait
+from every import every
 from msgspec.structs import replace
 
 from tray.errors import StoreError
@@ -33,24 +32,12 @@ while True:
 """
 
 
-def run_together(works: Sequence[Callable[[], object]]) -> None:
-    """Each in a thread of its own; all have ended when this returns."""
-    threads = [threading.Thread(target=work) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-def test_hooks_are_on_until_someone_says_otherwise(database: Database) -> None:
+def test_hooks_are_on_until_someone_says_otherwise_which_holds_at_once_and_after_a_restart(
+    database: Database,
+) -> None:
     switch = Switch(database)
-
     assert switch.state() == SwitchState(enabled=True, paused_until=None, muted=False)
     assert switch.gate(0.0, "s", "shelley") is None
-
-
-def test_off_holds_at_once_and_after_a_restart(database: Database) -> None:
-    switch = Switch(database)
 
     switch.set_enabled(False, "menu")
 
@@ -70,16 +57,21 @@ def test_off_comes_before_paused_and_on_means_on(database: Database) -> None:
     assert Switch(database, clock=Clock(100.0)).state() == SwitchState()
 
 
-def test_a_pause_ends_by_itself(database: Database) -> None:
+def test_a_pause_ends_by_itself_or_is_ended_with_all_others(database: Database) -> None:
     clock = Clock(100.0)
     switch = Switch(database, clock=clock)
-
     switch.pause(200.0, channel="menu")
 
     assert [switch.gate(at) for at in (100.0, 199.9, 200.0)] == [Gate.PAUSED, Gate.PAUSED, None]
     assert switch.state().paused_until == 200.0
     clock.now = 200.0
     assert switch.state() == SwitchState()
+    for agent in ("", "shelley"):
+        switch.pause(300.0, agent=agent, channel="menu")
+    switch.resume("menu")
+    assert switch.gate(250.0, "s", "shelley") is None
+    with database.connect() as connection:
+        assert connection.execute("SELECT count(*) FROM pause").fetchone()[0] == 0
 
 
 def test_a_pause_of_one_agent_or_session_leaves_the_others_alone(database: Database) -> None:
@@ -97,28 +89,6 @@ def test_a_pause_of_one_agent_or_session_leaves_the_others_alone(database: Datab
             TimedPause(until=200.0, agent="shelley"),
             TimedPause(until=300.0, session="s1"),
         }
-
-
-def test_a_pause_that_is_over_leaves_the_file_with_the_next_change(database: Database) -> None:
-    clock = Clock(100.0)
-    switch = Switch(database, clock=clock)
-    switch.pause(200.0, agent="shelley", channel="cli")
-
-    clock.now = 200.0
-    switch.mute(True)
-
-    with database.connect() as connection:
-        assert connection.execute("SELECT count(*) FROM pause").fetchone()[0] == 0
-
-
-def test_resume_ends_every_pause(database: Database) -> None:
-    switch = Switch(database, clock=Clock(100.0))
-    switch.pause(200.0, channel="menu")
-    switch.pause(200.0, agent="shelley", channel="menu")
-
-    switch.resume("menu")
-
-    assert switch.gate(150.0, "s", "shelley") is None
 
 
 def test_each_change_is_logged_with_its_way(database: Database) -> None:
@@ -152,17 +122,13 @@ def test_after_off_returned_no_thread_finds_the_gate_open(database: Database) ->
     for _ in range(20):
         switch.set_enabled(True, "test")
         switch.set_enabled(False, "test")
-        run_together([lambda: answers.append(switch.gate(0.0))] * 4)
+        threads = [threading.Thread(target=lambda: answers.append(switch.gate(0.0))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
 
     assert answers == [Gate.SWITCH_OFF] * 80
-
-
-def test_concurrent_changes_leave_memory_and_file_agreeing(database: Database) -> None:
-    switch = Switch(database)
-
-    run_together([partial(switch.set_enabled, bool(number % 2), "test") for number in range(20)])
-
-    assert switch.state() == Switch(database).state()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
@@ -206,7 +172,7 @@ def test_off_returns_only_when_what_was_about_to_start_has_started(database: Dat
         assert not may
 
 
-@pytest.mark.parametrize(
+@every(
     "line",
     [
         "INSERT INTO switch VALUES ('enabled', 0) ON CONFLICT (key) DO UPDATE SET value = 0",

@@ -8,7 +8,6 @@ import statistics
 import subprocess
 import sys
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -61,24 +60,6 @@ def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> 
         wait(lambda: journal.count() == 23)
         wait(lambda: append(journal, "again")[0] is Committed.DONE)
     assert [record.id for record in journal.recent(3)] == ["again", "later19", "later18"]
-
-
-def test_answers_that_wait_together_give_up_together(database: Database) -> None:
-    said: list[tuple[Committed, float]] = []
-    with closing(Journal(database, wait=3.0, listener=Problems())) as journal, locked(database):
-        first = threading.Thread(target=lambda: said.append(append(journal, "first")))
-        first.start()
-        wait(lambda: journal._accepted == 1, what="the first one waits")
-        half = time.monotonic() + 1.5
-        wait(lambda: time.monotonic() > half)  # half of the first one's patience is over
-        second = threading.Thread(target=lambda: said.append(append(journal, "second")))
-        second.start()
-        first.join()
-        second.join()
-
-    assert [word for word, _ in said] == [Committed.LATE, Committed.LATE]
-    assert min(took for _, took in said) < 0.75 * max(took for _, took in said)
-    assert journal.count() == 2
 
 
 def test_one_trouble_is_told_once(database: Database) -> None:
@@ -191,20 +172,6 @@ def test_closing_writes_what_waits_and_refuses_what_comes_after(database: Databa
     assert "journal" not in [thread.name for thread in threading.enumerate()]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_writer_with_nothing_to_write_sleeps(database: Database) -> None:
-    with closing(Journal(database, wait=10.0)) as journal:
-        append(journal, "one")
-        (thread,) = (thread for thread in threading.enumerate() if thread.name == "journal")
-        seen = [wake_ups(thread)]
-
-        def sleeps() -> bool:
-            seen.append(wake_ups(thread))
-            return len(seen) > 100 and len(set(seen[-100:])) == 1
-
-        wait(sleeps, LONG)  # 100 looks take a second; who polls never gets there
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_killed_writer_loses_no_row_it_confirmed(database: Database) -> None:
     confirmed: list[str] = []
@@ -228,23 +195,6 @@ def test_a_killed_writer_loses_no_row_it_confirmed(database: Database) -> None:
     assert quick_check(database.path) == "ok"
 
 
-def test_threads_that_append_at_once_lose_nothing(database: Database) -> None:
-    with closing(Journal(database, wait=10.0)) as journal:
-        said: list[Committed] = []
-
-        def many(name: int) -> None:
-            said.extend(append(journal, f"{name}-{number}")[0] for number in range(50))
-
-        threads = [threading.Thread(target=many, args=(name,)) for name in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    assert said == [Committed.DONE] * 400
-    assert journal.count() == 400
-
-
 def quick_check(path: Path) -> str:
     with closing(sqlite3.connect(path)) as connection:
         word: str = connection.execute("PRAGMA quick_check").fetchone()[0]
@@ -257,11 +207,6 @@ def damage(database: Database, name: str) -> None:
     with database.path.open("r+b") as file:
         file.seek((page - 1) * 4096)
         file.write(b"\xff" * 4096)
-
-
-def wake_ups(thread: threading.Thread) -> int:
-    status = Path(f"/proc/self/task/{thread.native_id}/status").read_text()
-    return sum(int(line.split()[1]) for line in status.splitlines() if "ctxt_switches" in line)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the size of a thread's stack has a limit there")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
-from typing import Any
 
 import pytest
 from desk import wait
@@ -22,17 +20,10 @@ class Watched(Database):
     """Notes each statement, and whether a transaction of Python's was open when it began."""
 
     seen: list[tuple[str, bool]] = []
-    told: list[Callable[[str], None]] = []
 
     def open(self, *, busy: float | None = None, mode: str = "rw") -> sqlite3.Connection:
         connection = super().open(busy=busy, mode=mode)
-
-        def trace(sql: str) -> None:
-            self.seen.append((sql, connection.in_transaction))
-            for tell in self.told:
-                tell(sql)
-
-        connection.set_trace_callback(trace)
+        connection.set_trace_callback(lambda sql: self.seen.append((sql, connection.in_transaction)))
         return connection
 
 
@@ -69,28 +60,6 @@ def test_what_fitted_of_many_rows_counts_as_written(database: Database) -> None:
     kept = full.count()
     assert 0 < kept < 500
     assert full.dropped == Journal(database).dropped == 500 - kept
-
-
-def test_rows_that_are_dropped_all_the_time_keep_no_other_row_waiting(database: Database) -> None:
-    watched = Watched(database.path)
-    journal = Journal(watched, listener=Problems())
-    knot: dict[str, Any] = {}
-    knot["knot"] = knot
-    unfit = replace(ROW, answer=knot)
-
-    def one_more(sql: str) -> None:
-        if "INTO meta" in sql and journal.count() < 100:
-            journal.append(unfit, commit=False)
-
-    watched.told.append(one_more)
-    with closing(journal):
-        with locked(database):
-            for number in range(100):
-                append(journal, f"e{number}", commit=False)
-            journal.append(unfit, commit=False)
-        wait(lambda: journal.count() == 100)
-        wait(lambda: Journal(database).dropped == journal.dropped)
-    assert journal.dropped > 1
 
 
 def test_a_statement_takes_no_more_values_than_any_sqlite_allows() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from approvals.callers.processes import INIT, MARK, ME, seen
 from every import every
 from msgspec.structs import replace
 
@@ -18,12 +19,6 @@ from tray.approvals.callers.click_check import (
 )
 from tray.approvals.callers.person import ProcessFacts, Proof
 
-ME = 1000
-
-
-def seen(pid: int, parent: int, name: str, **more: Any) -> ProcessFacts:
-    return ProcessFacts(**{"pid": pid, "parent": parent, "uid": ME, "name": name, "is_system": True, **more})
-
 
 def check_browser(*chain: ProcessFacts, **more: Any) -> ClickRejection | None:
     return find_objection(ClickFacts(chain=chain, uid=ME, **more), BROWSER_CHECKS)
@@ -33,7 +28,6 @@ def check_host(*chain: ProcessFacts, **more: Any) -> ClickRejection | None:
     return find_objection(ClickFacts(chain=chain, uid=ME, **more), HOST_CHECKS)
 
 
-INIT = seen(1, 0, "systemd", uid=0, environment=None)
 CHROMIUM = seen(
     50, 1, "chromium", command=("/usr/lib/chromium/chromium", "--profile-directory=Default", "--no-sandbox")
 )
@@ -44,9 +38,10 @@ PANEL = seen(61, 1, "xfce4-panel")
 EPIPHANY = seen(70, 1, "epiphany")
 WEBKIT = seen(72, 71, "WebKitNetworkProcess")
 CAGE = seen(71, 70, "bwrap")
+EXTENSIONS = "/usr/share/chromium/extensions"
 
 
-@pytest.mark.parametrize(
+@every(
     "chain",
     [
         (NETWORK, ZYGOTE, CHROMIUM, INIT),
@@ -65,10 +60,7 @@ def started(*words: str) -> tuple[ProcessFacts, ...]:
     return NETWORK, ZYGOTE, replace(CHROMIUM, command=(line,)), INIT
 
 
-EXTENSIONS = "/usr/share/chromium/extensions"
-
-
-@pytest.mark.parametrize(
+@every(
     "words",
     [
         ("--load-extension", "--no-sandbox", "file:///home/me/open-x.html"),
@@ -115,73 +107,41 @@ def test_what_a_program_drives_it_with_is_named(words: tuple[str, ...], switch: 
     assert found.detail == f"chromium (50) was started with {switch}"
 
 
+HIDDEN = seen(61, 1, "x", environment=None, is_system=False)
+CLAUDE = seen(61, 1, "node", command=("node", "/usr/bin/claude"))
+UNKNOWN, AUTOMATED = ClickObjection.UNKNOWN, ClickObjection.AUTOMATED
+
+
 @every(
     ("chain", "objection", "detail"),
     [
         ((), ClickObjection.UNSEEN, ""),
-        ((seen(80, 1, "python3.11"), INIT), ClickObjection.UNKNOWN, "python3.11 (80)"),
-        ((seen(80, 1, "curl"), INIT), ClickObjection.UNKNOWN, "curl (80)"),
-        ((seen(80, 1, "chromium", is_system=False), INIT), ClickObjection.UNKNOWN, "chromium (80)"),
-        (
-            (seen(80, 1, "chromium (deleted)", is_system=False), INIT),
-            ClickObjection.UPDATED,
-            "chromium (80) runs a file",
-        ),
-        (
-            (seen(80, 1, "python3 (deleted)", is_system=False), INIT),
-            ClickObjection.UNKNOWN,
-            "python3 (deleted)",
-        ),
-        ((replace(NETWORK, is_system=False), ZYGOTE, CHROMIUM, INIT), ClickObjection.UNKNOWN, "chromium (52)"),
-        ((WEBKIT, CAGE, seen(70, 1, "python3.11"), INIT), ClickObjection.UNKNOWN, "python3.11 (70)"),
-        ((WEBKIT, INIT), ClickObjection.UNKNOWN, "systemd (1)"),
-        (
-            (replace(FIREFOX, command=("firefox", "-marionette")), PANEL, INIT),
-            ClickObjection.AUTOMATED,
-            "-marionette",
-        ),
-        (
-            (replace(FIREFOX, environment=frozenset({"MOZ_HEADLESS"})), PANEL, INIT),
-            ClickObjection.AUTOMATED,
-            "MOZ_HEADLESS",
-        ),
-        (
-            (NETWORK, ZYGOTE, replace(CHROMIUM, injected=frozenset({"LD_PRELOAD"})), INIT),
-            ClickObjection.ALTERED,
-            "LD_PRELOAD",
-        ),
+        ((seen(80, 1, "python3.11"), INIT), UNKNOWN, "python3.11 (80)"),
+        ((seen(80, 1, "curl"), INIT), UNKNOWN, "curl (80)"),
+        ((seen(80, 1, "chromium", is_system=False), INIT), UNKNOWN, "chromium (80)"),
+        ((seen(80, 1, "chromium (deleted)", is_system=False), INIT), ClickObjection.UPDATED,
+         "chromium (80) runs a file"),
+        ((seen(80, 1, "python3 (deleted)", is_system=False), INIT), UNKNOWN, "python3 (deleted)"),
+        ((replace(NETWORK, is_system=False), ZYGOTE, CHROMIUM, INIT), UNKNOWN, "chromium (52)"),
+        ((WEBKIT, CAGE, seen(70, 1, "python3.11"), INIT), UNKNOWN, "python3.11 (70)"),
+        ((WEBKIT, INIT), UNKNOWN, "systemd (1)"),
+        ((replace(FIREFOX, command=("firefox", "-marionette")), PANEL, INIT), AUTOMATED, "-marionette"),
+        ((replace(FIREFOX, environment=frozenset({"MOZ_HEADLESS"})), PANEL, INIT), AUTOMATED, "MOZ_HEADLESS"),
+        ((NETWORK, ZYGOTE, replace(CHROMIUM, injected=frozenset({"LD_PRELOAD"})), INIT), ClickObjection.ALTERED,
+         "LD_PRELOAD"),
         ((NETWORK, ZYGOTE, replace(CHROMIUM, environment=None), INIT), ClickObjection.HIDDEN, "hides what it is"),
-        (
-            (replace(FIREFOX, environment=frozenset({"CLAUDECODE"})), INIT),
-            ClickObjection.MARKED,
-            "CLAUDECODE is set",
-        ),
-        (
-            (FIREFOX, seen(61, 1, "node", command=("node", "/usr/bin/claude")), INIT),
-            ClickObjection.AGENT,
-            "is an agent",
-        ),
-        (
-            (FIREFOX, seen(61, 1, "x", environment=None, is_system=False), INIT),
-            ClickObjection.HIDDEN,
-            "hides what it is",
-        ),
+        ((replace(FIREFOX, environment=MARK), INIT), ClickObjection.MARKED, "CLAUDECODE is set"),
+        ((FIREFOX, CLAUDE, INIT), ClickObjection.AGENT, "is an agent"),
+        ((FIREFOX, HIDDEN, INIT), ClickObjection.HIDDEN, "hides what it is"),
     ],
-)
+)  # fmt: skip
 def test_another_program_is_not(chain: tuple[ProcessFacts, ...], objection: ClickObjection, detail: str) -> None:
     found = check_browser(*chain)
 
     assert found is not None
     assert (found.objection, detail in found.detail) == (objection, True)
-    refused = objection in (ClickObjection.AGENT, ClickObjection.AUTOMATED)
+    refused = objection in (ClickObjection.AGENT, AUTOMATED)
     assert found.proof is (Proof.REFUSED if refused else Proof.PASSPHRASE)
-
-
-def test_a_browser_that_belongs_to_an_agent_is_not() -> None:
-    found = check_browser(FIREFOX, PANEL, INIT, is_agents=True)
-
-    assert found is not None
-    assert found.objection is ClickObjection.AGENT
 
 
 NOTIFICATIONS = seen(
@@ -190,56 +150,55 @@ NOTIFICATIONS = seen(
 SCRIPT = seen(91, 1, "python3.11", command=("python3", "/home/me/panel.py"))
 
 
-@pytest.mark.parametrize(
-    "one",
+@every(
+    ("one", "first"),
     [
-        *(PANEL, NOTIFICATIONS, seen(92, 1, "plasmashell")),
-        *(seen(93, 1, "notification-area-applet"), seen(94, 1, "xapp-sn-watcher")),  # MATE's host, and Cinnamon's
+        *((one, False) for one in (PANEL, NOTIFICATIONS, seen(92, 1, "plasmashell"))),
+        (seen(93, 1, "notification-area-applet"), False),  # MATE's host
+        (seen(94, 1, "xapp-sn-watcher"), False),  # Cinnamon's
+        (SCRIPT, True),
     ],
 )
-def test_a_desktops_own_program_is_heard_whenever_it_began(one: ProcessFacts) -> None:
-    assert check_host(one, INIT) is None
+def test_a_desktops_own_program_is_heard_and_any_that_was_there_before_the_agents(
+    one: ProcessFacts, first: bool
+) -> None:
+    assert check_host(one, INIT, predates_agents=first) is None
 
 
-def test_any_program_is_heard_that_was_there_before_the_agents() -> None:
-    assert check_host(SCRIPT, INIT, predates_agents=True) is None
+AFTER_AN_AGENT = "started after an agent"
+GJS = ("gjs", "-I", "/tmp", NOTIFICATIONS.command[-1])
 
 
-@pytest.mark.parametrize(
-    ("one", "first", "reason"),
+@every(
+    ("chain", "first", "reason"),
     [
-        (SCRIPT, False, "started after an agent"),
-        (replace(PANEL, is_system=False), False, "started after an agent"),
-        (replace(NOTIFICATIONS, command=("gjs", "/tmp/mine.js")), False, "started after an agent"),
-        (
-            replace(NOTIFICATIONS, command=("gjs", "-I", "/tmp", NOTIFICATIONS.command[-1])),
-            False,
-            "started after an agent",
-        ),
-        (replace(PANEL, injected=frozenset({"GTK_MODULES"})), False, "not its own"),
-        (replace(SCRIPT, environment=frozenset({"AI_AGENT"})), True, "AI_AGENT is set"),
-        (replace(SCRIPT, environment=None, is_system=False), True, "hides what it is"),
+        ((), True, ""),
+        ((SCRIPT, INIT), False, AFTER_AN_AGENT),
+        ((replace(PANEL, is_system=False), INIT), False, AFTER_AN_AGENT),
+        ((replace(NOTIFICATIONS, command=("gjs", "/tmp/mine.js")), INIT), False, AFTER_AN_AGENT),
+        ((replace(NOTIFICATIONS, command=GJS), INIT), False, AFTER_AN_AGENT),
+        ((replace(PANEL, injected=frozenset({"GTK_MODULES"})), INIT), False, "not its own"),
+        ((replace(SCRIPT, environment=frozenset({"AI_AGENT"})), INIT), True, "AI_AGENT is set"),
+        ((replace(SCRIPT, environment=None, is_system=False), INIT), True, "hides what it is"),
     ],
 )
-def test_what_an_agent_may_have_put_there_needs_the_passphrase(one: ProcessFacts, first: bool, reason: str) -> None:
-    found = check_host(one, INIT, predates_agents=first)
+def test_what_an_agent_may_have_put_there_needs_the_passphrase(
+    chain: tuple[ProcessFacts, ...], first: bool, reason: str
+) -> None:
+    found = check_host(*chain, predates_agents=first)
 
     assert found is not None
     assert (found.proof, reason in found.detail) == (Proof.PASSPHRASE, True)
 
 
-def test_a_host_that_belongs_to_an_agent_is_not_whenever_it_began() -> None:
-    found = check_host(PANEL, INIT, is_agents=True, predates_agents=True)
+def test_what_belongs_to_an_agent_is_not_heard_whenever_it_began() -> None:
+    host = check_host(PANEL, INIT, is_agents=True, predates_agents=True)
+    browser = check_browser(FIREFOX, PANEL, INIT, is_agents=True)
 
-    assert found is not None
-    assert (found.proof, "belongs to an agent" in found.detail) == (Proof.REFUSED, True)
-
-
-def test_what_is_not_shown_needs_the_passphrase() -> None:
-    found = check_host(predates_agents=True)
-
-    assert found is not None
-    assert found.proof is Proof.PASSPHRASE
+    assert host is not None
+    assert browser is not None
+    assert (host.proof, "belongs to an agent" in host.detail) == (Proof.REFUSED, True)
+    assert browser.objection is ClickObjection.AGENT
 
 
 @pytest.mark.parametrize("check", [check_browser, check_host])

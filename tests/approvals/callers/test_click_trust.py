@@ -86,31 +86,40 @@ def test_what_the_passphrase_has_confirmed_counts_and_what_is_refused_never_does
         assert refusing.browser_objection(pid) is not None
 
 
-@pytest.fixture
-def live(tmp_path: Path) -> Iterator[Live]:
-    plain = Plain(tmp_path)
-    browser = tmp_path / "bin" / "xdg-open"
+@pytest.fixture(scope="module")
+def shared_live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """A tray whose desktop notes what it is to open."""
+    folder = tmp_path_factory.mktemp("home")
+    plain = Plain(folder)
+    browser = folder / "bin" / "xdg-open"
     browser.parent.mkdir()
     browser.write_text(DESKTOP)
     browser.chmod(0o755)
     plain.environment["PATH"] = f"{browser.parent}:{plain.environment['PATH']}"
-    live = Live.fresh(plain, tmp_path)
+    live = Live.fresh(plain, folder)
     yield live
     live.quit()
     plain.close()
 
 
-def link(live: Live, folder: Path) -> tuple[Path, str]:
+@pytest.fixture
+def live(shared_live: Live) -> Live:
+    """The tray, which has opened nothing yet."""
+    (shared_live.place.folder / "opened").unlink(missing_ok=True)
+    return shared_live
+
+
+def link(live: Live) -> tuple[Path, str]:
     """What a person's browser is shown: the file, and the link in it."""
     done = live.cli("open")
     assert not done.returncode, done.stderr.decode()
-    note = folder / "opened"
+    note = live.place.folder / "opened"
     file = Path(str(wait(lambda: note.exists() and note.read_text(), what="the desktop is asked")))
     return file, found(file)
 
 
 def test_a_program_that_an_agent_let_loose_may_look_and_does_nothing(live: Live, tmp_path: Path) -> None:
-    _, address = link(live, tmp_path)
+    _, address = link(live)
     said = tmp_path / "said"
     program = shlex.join([PYTHON, "-I", "-c", ENTER, address])
     line = f"{program} >{said}.part 2>&1; mv {said}.part {said}"
@@ -122,7 +131,7 @@ def test_a_program_that_an_agent_let_loose_may_look_and_does_nothing(live: Live,
 
 
 def test_a_browser_that_a_program_drives_does_not_get_in(live: Live, tmp_path: Path) -> None:
-    file, address = link(live, tmp_path)
+    file, address = link(live)
     said = tmp_path / "said"
     flags = [*(flag for flag in FLAGS if "remote" not in flag), f"--user-data-dir={tmp_path}/profile"]
     program = shlex.join([PROGRAM, *flags, "--virtual-time-budget=5000", "--dump-dom", address])
@@ -138,7 +147,7 @@ def test_a_browser_that_a_program_drives_does_not_get_in(live: Live, tmp_path: P
     wait(lambda: "does not count: chromium-headless-shell" in log.read_text(), what="the tray says why")
 
 
-def test_the_page_is_not_opened_for_an_agent(live: Live, tmp_path: Path) -> None:
+def test_the_page_is_not_opened_for_an_agent(live: Live) -> None:
     line = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "open"]
     marked = live.place.run(["env", "CLAUDECODE=1", *line])
     payload = json.dumps({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "X", "tool_input": {}})
@@ -151,11 +160,11 @@ def test_the_page_is_not_opened_for_an_agent(live: Live, tmp_path: Path) -> None
 
     assert [marked.returncode, below.returncode] == [1, 1]
     assert b"may not open the page" in below.stderr
-    assert not (tmp_path / "opened").exists()
+    assert not (live.place.folder / "opened").exists()
 
 
-def test_no_tool_call_reaches_for_the_page_while_it_is_open(live: Live, tmp_path: Path) -> None:
-    _, address = link(live, tmp_path)
+def test_no_tool_call_reaches_for_the_page_while_it_is_open(live: Live) -> None:
+    _, address = link(live)
     call = {"tool_name": "Bash", "tool_input": {"command": f"curl {address.partition('/enter')[0]}/"}}
 
     said = live.relay("claude-code", "PreToolUse", {"session_id": "s", "hook_event_name": "PreToolUse", **call})
