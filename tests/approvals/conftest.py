@@ -11,6 +11,5 @@ from tray.store.copies import Copies
 
 @pytest.fixture
 def copies(tmp_path: Path) -> Copies:
-    """No copies yet."""
     (tmp_path / "copies").mkdir()
     return Copies(tmp_path / "copies")

@@ -112,34 +112,30 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_where_it_broke(house: H
     assert "tool_before" in house.catalog.configuration.problem
 
 
-def test_the_first_refresh_reads_a_file_again_only_if_it_was_edited(house: House) -> None:
+def test_the_first_refresh_sees_what_was_edited_since_the_file_was_read(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     fresh = fresh_catalog(house)
     fresh.read_configuration()
-    before = fresh.configuration
+    house.hook("second", on="tool_before", script="exit 0", approved=False)
     fresh.refresh()
-    assert fresh.configuration is before
-    assert [(one.hook.name, one.state) for one in fresh.states] == [("guard", ApprovalState.APPROVED)]
 
-    fresh = fresh_catalog(house)
-    fresh.read_configuration()
-    house.hook("second", on="tool_before", script="exit 0")
-    fresh.refresh()
-    assert [one.hook.name for one in fresh.states] == ["guard", "second"]
+    states = [(one.hook.name, one.state) for one in fresh.states]
+    assert states == [("guard", ApprovalState.APPROVED), ("second", ApprovalState.PENDING)]
 
 
 def test_the_review_shows_the_text_that_would_be_approved_and_what_changed(house: House) -> None:
-    house.hook("guard", on="tool_before", script="echo before")
+    house.hook("guard", on="tool_before", script="echo before", matcher="rm", failure="block")
     edit(house, "guard", '#!/bin/sh\necho after "$MY_TOKEN"\n')
+    hook = {"name": "guard", "event": "tool_before", "command": "./guard.sh", "matcher": "never"}
+    house.configure({"hooks": [hook]})
     state = house.state("guard")
     edit(house, "guard", "#!/bin/sh\necho later\n")
 
     text = review(state, house.stores.copies, {"MY_TOKEN": "x", "OTHER_TOKEN": "y"})
 
-    assert "echo after" in text
-    assert "| -echo before" in text
+    shown = ("echo after", "| -echo before", "| -matcher: rm\n", "| +matcher: never\n", "| -failure: block\n")
+    assert [part for part in (*shown, state.digest) if part not in text] == []
     assert "echo later" not in text
-    assert state.digest in text
     assert "MY_TOKEN" in text.splitlines()[-1], "a variable that the script will not get"
     assert "OTHER_TOKEN" not in text
 
@@ -176,19 +172,6 @@ def test_a_copy_that_a_refresh_saves_while_others_are_removed_stays(house: House
     copies.refresh.join()
 
     assert copies.check(copies.catalog.states[0].digest).files
-
-
-def test_the_review_shows_what_changed_in_the_definition(house: House) -> None:
-    house.hook("guard", on="tool_before", script="exit 0", matcher="rm", failure="block")
-    house.configure(
-        {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh", "matcher": "never"}]}
-    )
-
-    text = review(house.state("guard"), house.stores.copies, {})
-
-    assert "| -matcher: rm\n" in text
-    assert "| +matcher: never\n" in text
-    assert "| -failure: block\n" in text
 
 
 def test_a_hook_put_above_an_approved_one_of_the_same_name_does_not_take_its_place(house: House) -> None:

@@ -18,7 +18,6 @@ from tray.store.copies import Copies, DamagedError
 
 @pytest.fixture
 def ours(tmp_path: Path) -> Path:
-    """The folder of the hooks."""
     (tmp_path / "ours").mkdir()
     return tmp_path / "ours"
 

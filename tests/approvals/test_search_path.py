@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from every import every
 
 from tray.approvals import search_path
 from tray.approvals.search_path import SearchPath, login_path, terminal_path
@@ -35,29 +36,24 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> LoginShell:
     return shell
 
 
-def test_the_last_event_comes_before_the_login_shell(shell: LoginShell) -> None:
-    search = SearchPath({"PATH": "/bin"})
+@every(
+    ("environment", "event", "path", "asked"),
+    [
+        ({"PATH": "/bin"}, "/opt/agent:/bin", "/opt/agent:/bin", 0),
+        ({"PATH": "/usr/bin:/own"}, "", "/opt/login:/usr/bin:/own", 1),  # our own path comes last
+        ({"PATH": "/usr/bin:/own", "TERM": "xterm"}, "", "/usr/bin:/own", 0),  # it is the login shell's
+    ],
+)
+def test_the_last_event_comes_before_the_login_shell_which_is_asked_once_if_no_terminal_started_us(
+    shell: LoginShell, environment: dict[str, str], event: str, path: str, asked: int
+) -> None:
+    shell.asked = 0
+    search = SearchPath(environment)
 
-    assert search.saw_event("/opt/agent:/bin")
-
-    assert search.current() == "/opt/agent:/bin"
-    assert shell.asked == 0
-    assert not search.saw_event("/opt/agent:/bin")
-    assert not search.saw_event("")
-
-
-def test_without_an_event_the_login_shell_is_asked_once_and_our_own_path_comes_last(shell: LoginShell) -> None:
-    search = SearchPath({"PATH": "/usr/bin:/own"})
-
-    assert search.current() == search.current() == "/opt/login:/usr/bin:/own"
-    assert shell.asked == 1
-
-
-def test_started_from_a_terminal_our_own_path_is_the_login_shells(shell: LoginShell) -> None:
-    search = SearchPath({"PATH": "/usr/bin:/own", "TERM": "xterm"})
-
-    assert search.current() == "/usr/bin:/own"
-    assert shell.asked == 0
+    assert search.saw_event(event) is bool(event)
+    assert search.current() == search.current() == path
+    assert shell.asked == asked
+    assert not search.saw_event(event)
 
 
 def test_a_login_shell_says_its_path_whatever_else_it_prints(tmp_path: Path) -> None:

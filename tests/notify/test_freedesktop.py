@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -273,14 +272,3 @@ def test_a_bad_server_fails_in_time_and_a_good_one_is_taken_again(server: Record
     run(do)
 
     assert server.calls()[-1]["body"] == "again"
-
-
-def test_without_a_bus_it_is_an_error_and_no_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={tmp_path}/none")
-
-    async def do(backend: FreedesktopBackend) -> None:
-        notifier = samples.notifier(backend)
-        assert await notifier.send(alert()) is Delivery.FAILED
-        assert "no session bus" in notifier.last_error
-
-    run(do)

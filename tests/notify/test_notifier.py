@@ -17,6 +17,7 @@ from notify.samples import Clicks, alert, until
 from tray.notify.alert import Alert, Button, Urgency
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import ButtonlessBackend, NotifySendBackend, PlyerBackend
+from tray.notify.freedesktop import FreedesktopBackend
 from tray.notify.notifier import Delivery, NotificationBackend, Notifier, NotifierError
 
 pytestmark = pytest.mark.desktop
@@ -167,7 +168,7 @@ def test_a_server_that_refuses_is_reported_with_its_reason(
     assert [record.getMessage() for record in caplog.records] == ["notification: desktop-notifier: too many"]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", [FreedesktopBackend, *BACKENDS])
 def test_without_a_server_or_a_bus_the_alert_fails_and_says_why(
     bus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: Callable[[], NotificationBackend]
 ) -> None:

@@ -17,22 +17,16 @@ from tray.notify.alert import BODY_LIMIT, AlertClass, Button, Urgency, mute_clas
 from tray.settings import AlertRule, Settings
 
 
-def test_an_event_that_was_let_go_is_told_at_once_and_its_hooks_trouble_later(announced: Announced) -> None:
+def test_an_event_is_told_once_and_at_once_if_it_was_let_go_and_its_hooks_trouble_later(announced: Announced) -> None:
     ended = event(EventKind.SESSION_END)
 
     announced.service.arrived(ended)
     assert announced.classes == [AlertClass.SESSION_END]
     announced.decide(ended, FAILED)
-
     assert announced.classes == [AlertClass.SESSION_END, AlertClass.HOOK_FAILED]
 
-
-def test_an_event_that_is_waited_for_is_told_once_with_its_decision(announced: Announced) -> None:
-    stop = event(EventKind.TURN_END)
-
-    announced.decide(stop, FAILED)
-
-    assert sorted(announced.classes) == [AlertClass.HOOK_FAILED, AlertClass.TURN_END]
+    announced.decide(event(EventKind.TURN_END), Decision(outcomes=(replace(FAILED.outcomes[0], hook="other"),)))
+    assert sorted(announced.classes[2:]) == [AlertClass.HOOK_FAILED, AlertClass.TURN_END]
 
 
 def test_a_claim_and_the_stop_after_it_are_one_end(announced: Announced) -> None:
@@ -106,8 +100,7 @@ def test_a_missed_event_is_counted_if_one_of_its_alerts_was_due(
 def test_each_call_that_a_failed_guard_let_through_has_its_critical_alert(announced: Announced) -> None:
     decision = Decision(outcomes=(replace(FAILED.outcomes[0], let_through=True),))
     for id in ("1", "2"):
-        one = event(EventKind.TOOL_BEFORE, id=id, agent="x-code")
-        announced.decide(one, decision)
+        announced.decide(event(EventKind.TOOL_BEFORE, id=id, agent="x-code"), decision)
 
     assert [alert.urgency for alert in announced.alerts] == [Urgency.CRITICAL] * 2
 
@@ -143,8 +136,6 @@ def test_the_user_is_notified_once_of_an_agent_without_support(announced: Announ
 
 
 class Noting(samples.Surroundings):
-    """With a journal."""
-
     def __init__(self, house: House) -> None:
         self.journal = house.stores.journal
 
@@ -374,8 +365,6 @@ def test_another_lines_refusal_is_announced_although_the_first_one_refused_nothi
 
 
 class Named(samples.Surroundings):
-    """All sessions have this name."""
-
     def __init__(self, name: str) -> None:
         self._name = name
 

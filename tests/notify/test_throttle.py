@@ -117,25 +117,17 @@ def test_an_alarm_is_shown_in_the_middle_of_a_storm_and_never_summed_up(throttle
     assert "message" not in "".join(one.body for one in throttle.release())
 
 
-def test_snoozing_holds_back_all_but_what_is_critical_and_waking_tells_it(throttle: Throttle, clock: Clock) -> None:
+def test_snoozing_holds_back_all_but_what_is_critical_or_an_answer_and_waking_tells_it(throttle: Throttle) -> None:
     throttle.snooze(1800)
     critical = ended("now", urgency=Urgency.CRITICAL, sound="bell")
 
-    shown = throttle.offer([ended("api"), critical, ended("web")])
+    shown = throttle.offer([ended("api"), critical, ended("web"), ended("answer", reply=True)])
 
-    assert [(one.project, one.sound) for one in shown] == [("now", "")]
+    assert [(one.project, one.sound) for one in shown] == [("now", ""), ("answer", "")]
     assert [one.alert.project for one in throttle.deferred] == ["web", "api"]
     assert throttle.due() == 1800
     throttle.snooze(None)
     assert throttle.release()[0].body == "2 turns ended: api, web"
-
-
-def test_what_answers_the_user_is_shown_at_once_but_silent_while_it_is_quiet(throttle: Throttle) -> None:
-    throttle.snooze(60)
-
-    (shown,) = throttle.offer([ended("x", reply=True)])
-
-    assert shown.sound == ""
 
 
 NIGHT = QuietHours(begin="22:00", end="07:00")

@@ -19,10 +19,7 @@ from tray.strict.yaml_reader import load_yaml
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.yaml"))
 GOOD = (
-    "",
-    "hooks:",
-    "hooks: []",
-    "{turn_quiet_seconds: 3, without_tray: allow, background_seconds: 0}",
+    *("", "hooks:", "hooks: []", "{turn_quiet_seconds: 3, without_tray: allow, background_seconds: 0}"),
     "hooks: [{event: Stop, agent: claude-code, command: ./x}]",
     "hooks: [{event: slash/deploy, agent: [shelley], command: ./x, timeout: 600}]",
     "hooks: [{event: tool_before, type: rule, decision: ask, reason: r, tool: Bash}]",

@@ -19,7 +19,6 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="no other system has 
 
 @pytest.fixture
 def theme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """One sound theme, and no other."""
     sounds = tmp_path / "share" / "sounds" / "own" / "stereo"
     sounds.mkdir(parents=True)
     for name in ("complete.oga", "bell.disabled", "index.theme"):

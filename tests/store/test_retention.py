@@ -6,14 +6,13 @@ from contextlib import closing
 
 import pytest
 from msgspec.structs import replace
-from store.writing import Limited, SetClock
+from store.writing import SetClock
 from torture.rows import ROW
 
 from tray.store.db import Database
 from tray.store.journal import Journal
-from tray.store.retention import DAY, Retention, RetentionLimits
+from tray.store.retention import DAY, Retention
 
-YEAR = 365 * DAY
 USED = tuple(range(0, 100, 4))  # days with a row
 
 
@@ -53,12 +52,3 @@ def test_rows_age_by_days_that_have_passed_and_not_by_a_wrong_clock(
     database: Database, rows: tuple[float, ...], start: float, later: tuple[tuple[float, float], ...], gone: int
 ) -> None:
     assert left(database, rows, start, *later) == rows[gone:]
-
-
-def test_many_rows_go_whatever_the_clock_shows(database: Database) -> None:
-    left(database, USED, 100)
-    retention = Retention(Limited(RetentionLimits(rows=3)), SetClock(100 * YEAR))
-    with closing(database.open()) as connection:
-        while retention.prune_step(connection):
-            pass
-        assert connection.execute("SELECT count(*) FROM journal").fetchone()[0] == 3

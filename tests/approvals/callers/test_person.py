@@ -77,18 +77,17 @@ def test_a_login_from_another_machine_is_known_by_its_address() -> None:
     assert is_remote_login(ssh("2001:db8::7 5000 2001:db8::1 22"), OWN)
 
 
+OWN_ORIGINS = (
+    *("", "127.0.0.1 5 127.0.0.1 22", "127.0.0.7 5 198.51.100.2 22", "::1 5 ::1 22", "10.0.0.2 5 198.51.100.2 22"),
+    *("10.9.9.9 5 10.9.9.9 22", "::ffff:127.0.0.1 5 198.51.100.2 22", "fe80::1%eth0 5 fe80::1 22"),
+)
+
+
 @every(
     "chain",
     [
         DESK,
-        ssh(""),
-        ssh("127.0.0.1 5 127.0.0.1 22"),
-        ssh("127.0.0.7 5 198.51.100.2 22"),
-        ssh("::1 5 ::1 22"),
-        ssh("10.0.0.2 5 198.51.100.2 22"),
-        ssh("10.9.9.9 5 10.9.9.9 22"),
-        ssh("::ffff:127.0.0.1 5 198.51.100.2 22"),
-        ssh("fe80::1%eth0 5 fe80::1 22"),
+        *map(ssh, OWN_ORIGINS),
         (replace(CALLER, origin=FROM_AWAY), *ssh("127.0.0.1 5 127.0.0.1 22")[1:]),  # the caller says otherwise
         (CALLER, LOGGED, MINE, INIT),  # no sshd of root's
         (CALLER, LOGGED, replace(MINE, parent=39), INIT),

@@ -33,7 +33,6 @@ def click(checks: ClickChecks, name: str, *above: ProcessFacts, is_agents: bool,
 
 
 def page(name: str, *above: ProcessFacts, **more: Any) -> Scene:
-    """A browser."""
     return click(BROWSER_CHECKS, name, *above, is_agents=False, first=False, **more)
 
 

@@ -42,8 +42,6 @@ class Recorded(PushProcesses):
 
 
 class World(Timeline):
-    """A desktop with a clock."""
-
     def __init__(
         self, settings: Settings, *, is_away: bool = True, is_quiet: bool = False, has_threads: bool = True
     ) -> None:
