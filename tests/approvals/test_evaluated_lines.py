@@ -70,8 +70,8 @@ STARTS = [
     'find /bin/sh -exec sh "FILE" \\;',
 ]
 CASES = [
-    *((start, folder) for start in STARTS[:2] for folder in FOLDERS),
-    *((start, (FOLDERS[4], FOLDERS[18])[number % 2]) for number, start in enumerate(STARTS[2:])),
+    *((STARTS[0], folder) for folder in FOLDERS),
+    *((start, (FOLDERS[4], FOLDERS[18])[number % 2]) for number, start in enumerate(STARTS[1:])),
 ]
 
 
@@ -140,7 +140,7 @@ def test_a_projects_own_hooks_run_the_approved_copy_of_its_file(
 PLUGIN_FOLDERS = ["${CLAUDE_PLUGIN_ROOT:-.}", '$(cd "${CLAUDE_PLUGIN_ROOT:-$CLAUDE_PROJECT_DIR}" && pwd)']
 
 
-@every(("start", "folder"), [(start, PLUGIN_FOLDERS[number % 2]) for number, start in enumerate(STARTS)])
+@every(("start", "folder"), [(start, PLUGIN_FOLDERS[number % 2]) for number, start in enumerate(STARTS[::2])])
 def test_a_plugins_hooks_run_the_approved_copy_of_its_file(
     project: Path, copies: Copies, tmp_path: Path, start: str, folder: str
 ) -> None:
@@ -306,7 +306,7 @@ LINES = st.recursive(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(line=LINES, folder=st.sampled_from(FOLDERS[:6]))
 def test_what_is_found_in_a_line_is_what_a_shell_runs_and_its_copy_runs_instead(
     project: Path, copies: Copies, line: str, folder: str

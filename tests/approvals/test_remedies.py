@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from every import every
 
 from tray.approvals.remedies import HookFailure, find_failure, remedy, remedy_of
 from tray.execution.environment import add_withheld
@@ -45,6 +46,8 @@ def test_each_cause_that_is_written_here_has_the_row_that_is_meant(tmp_path: Pat
     assert {cause: find_failure(cause) for cause in causes} == causes
     assert find_failure("exit 9") is None
     assert remedy("exit 9", "guard") == ""
+    withheld = add_withheld("exit 127", b"API_KEY: unbound", ["API_KEY"])
+    assert remedy(withheld, "guard").startswith("`hooktray approve"), "before any other remedy"
 
 
 def test_every_failure_has_its_row_and_a_remedy_in_each_language(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,17 +58,9 @@ def test_every_failure_has_its_row_and_a_remedy_in_each_language(monkeypatch: py
     assert all(english.values())
 
 
-@pytest.mark.parametrize(
-    "cause", ["not found: ./x", "timed out after 3 s", "not executable: /my hooks/x.sh", "exit 127"]
-)
+@every("cause", ["not found: ./x", "timed out after 3 s", "not executable: /my hooks/x.sh", "exit 127"])
 def test_the_notification_has_the_same_remedy_as_the_doctor(cause: str) -> None:
     problem = find_problem(Outcome(hook="guard", status=Status.FAILED, cause=cause))
 
     assert problem is not None
     assert problem.remedy == remedy(cause, "guard", say("its file"))
-
-
-def test_a_withheld_variable_comes_before_any_other_remedy() -> None:
-    cause = add_withheld("exit 127", b"API_KEY: unbound", ["API_KEY"])
-
-    assert remedy(cause, "guard").startswith("`hooktray approve")

@@ -1,4 +1,4 @@
-"""Foreign text on its way to the screen: 400 payloads, and each of the four ways to get there."""
+"""Foreign text on its way to the screen: 200 payloads, and each of the four ways to get there."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PIECES = (
     *("*/", "\u2028", "\uffff"),
 )
 CHANCE = random.Random(18)
-TEXTS = [*PIECES, *("".join(CHANCE.choices(PIECES, k=CHANCE.randint(1, 8))) for _ in range(400 - len(PIECES)))]
+TEXTS = [*PIECES, *("".join(CHANCE.choices(PIECES, k=CHANCE.randint(1, 8))) for _ in range(200 - len(PIECES)))]
 
 
 def made(text: str, number: int) -> Alert:
@@ -126,7 +126,7 @@ def test_every_one_of_them_is_shown_on_the_bus_and_some_by_notify_send_and_none_
     send(NotifySendBackend(), some)
 
     calls = markup_server.calls()
-    assert len(calls) == 410
+    assert len(calls) == len(TEXTS) + 10
     for alert, call in zip([*ALERTS, *some], calls, strict=True):
         assert clean(call["title"])
         assert clean(call["body"])

@@ -61,9 +61,7 @@ def test_a_sessions_end_takes_everything_of_it_alone(sessions: Sessions) -> None
 
 def test_counts_go_up_until_they_begin_anew(sessions: Sessions) -> None:
     assert [sessions.increment(AGENT, "s", "x") for _ in range(3)] == [1, 2, 3]
-
     sessions.unmark(AGENT, "s", "x")
-
     assert sessions.increment(AGENT, "s", "x") == 1
 
 

