@@ -5,33 +5,25 @@ The stand-ins follow documentation and others' findings. Nothing here was run ag
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from connect.sites import tree
-from connect.trays import by_person, started
+from connect.trays import by_person, installed, started
 from desk import wait
 from guards import ASKED, NO_PROMPT, ONCE_MORE, REFUSED, REWRITE, REWRITE_SCRIPT
-from hosts.process import Hook, Report
+from hosts.process import Report
 from hosts.session import Moments, StandIn
 from live import Live
 from plain import Plain
 
-from tray.engine.log_rows import log_row
-from tray.engine.stores import open_stores
-from tray.paths import locate
-
-QUESTIONED = ASKED | {"name": "ask", "matcher": "questioned"}
-SHARED = (REFUSED, QUESTIONED, REWRITE, NO_PROMPT)  # each judges what has its own word in it
-NUMBERS = itertools.count()
 SCRIPTS = {
     "rewrite.sh": REWRITE_SCRIPT,
     "stop.sh": """test -e "$HOME/once" && exit
@@ -48,7 +40,7 @@ class StandInAgent:
     agent: str
     settings: str  # the file that `connect` edits, below the home
     existing: str  # what its user has in there before; "" = there is no such file
-    run: Callable[[str, str, bytes, Hook | None], Report]
+    run: Callable[[str, str, bytes], Report]
     moments: Moments
     commands: Mapping[str, str]
     asks: bool = False  # else an ask is a refusal
@@ -60,13 +52,12 @@ class StandInAgent:
 
 @dataclass(frozen=True)
 class Place:
-    """A running tray with approved hooks, and the stand-in on the same home."""
+    """An installation with approved hooks, and the stand-in on the same home."""
 
     agent: StandInAgent
     live: Live
     home: Path
     stand_in: StandIn
-    since: float = 0.0  # rows of earlier calls are not of this place
 
     def hooktray(self, *words: str, code: int = 0) -> subprocess.CompletedProcess[bytes]:
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
@@ -75,13 +66,8 @@ class Place:
         return done
 
     def rows(self, kind: str = "") -> list[dict[str, Any]]:
-        journal = open_stores(locate(str(self.live.home)), create=False).journal
-        try:
-            rows = [dict(log_row(record)) for record in reversed(journal.recent(1000))]
-        finally:
-            journal.close()
-        own = [row for row in rows if row["agent"] == self.agent.agent and row["at"] >= self.since]
-        return [row for row in own if kind in ("", row["kind"])]
+        rows = sorted(self.live.log(), key=lambda row: float(row["at"]))
+        return [row for row in rows if row["agent"] == self.agent.agent and kind in ("", row["kind"])]
 
     def verdicts(self, kind: str, count: int) -> list[str]:
         """Of so many rows, or more: they are written after the answers have left."""
@@ -91,25 +77,22 @@ class Place:
     def made(self) -> set[str]:
         return {path.name for path in self.stand_in.project.iterdir()}
 
+    def close(self) -> None:
+        assert isinstance(self.live.place, Plain)
+        self.live.place.close()
+
 
 Start = Callable[..., Place]
-
-
-def place_in(folder: Path, agent: StandInAgent, *hooks: Mapping[str, Any]) -> Place:
-    """A tray with these hooks that nothing is connected to."""
-    live = started(folder, hooks, SCRIPTS)
-    settings = folder / agent.settings
-    if agent.existing:
-        settings.parent.mkdir(parents=True, exist_ok=True)
-        settings.write_text(agent.existing)
-    return Place(agent, live, folder, stand_in(folder, agent))
-
-
-def stand_in(folder: Path, agent: StandInAgent) -> StandIn:
-    """The agent in a project of its own."""
-    project = folder / f"project-{next(NUMBERS)}"
-    project.mkdir()
-    return StandIn(folder / agent.settings, project, agent.run, agent.moments, agent.commands)
+HOOKS = (REFUSED, ASKED | {"name": "ask", "matcher": "asked"}, REWRITE, ONCE_MORE, NO_PROMPT)
+# In the order in which they are made.
+CALLS = (
+    ("Bash", {"command": "touch wanted"}),
+    ("Write", {"file_path": "new.txt"}),
+    ("Bash", {"command": "touch forbidden"}),
+    ("Write", {"file_path": "forbidden"}),
+    ("Bash", {"command": "touch asked"}),
+    ("Bash", {"command": "touch original"}),
+)
 
 
 @by_person
@@ -118,117 +101,98 @@ class StandInScenes:
 
     agent: StandInAgent
 
+    @classmethod
+    def placed(cls, folder: Path, hooks: Sequence[Mapping[str, Any]], *, runs: bool = True) -> Place:
+        """Not connected yet."""
+        live = started(folder, hooks, SCRIPTS) if runs else installed(folder)
+        settings, project = folder / cls.agent.settings, folder / "project"
+        project.mkdir()
+        if cls.agent.existing:
+            settings.parent.mkdir(parents=True, exist_ok=True)
+            settings.write_text(cls.agent.existing)
+        stand_in = StandIn(settings, project, cls.agent.run, cls.agent.moments, cls.agent.commands)
+        return Place(cls.agent, live, folder, stand_in)
+
     @pytest.fixture
     def place(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         """Starts a tray with these hooks and, unless told otherwise, connects the agent."""
-        opened: list[Live] = []
+        opened: list[Place] = []
         monkeypatch.setenv("HOME", str(tmp_path))
 
-        def start(*hooks: Mapping[str, Any], connected: bool = True) -> Place:
-            place = place_in(tmp_path, self.agent, *hooks)
-            opened.append(place.live)
+        def start(*hooks: Mapping[str, Any], connected: bool = True, runs: bool = True) -> Place:
+            opened.append(self.placed(tmp_path, hooks, runs=runs))
             if connected:
-                place.live.connect(self.agent.agent)
-            return place
+                opened[-1].live.connect(self.agent.agent)
+            return opened[-1]
 
         yield start
-        for live in opened:
-            assert isinstance(live.place, Plain)
-            live.place.close()
+        for one in opened:
+            one.close()
 
     @pytest.fixture(scope="class")
     @classmethod
-    def shared_tray(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-        place = place_in(tmp_path_factory.mktemp("s"), cls.agent, *SHARED)
-        place.live.connect(cls.agent.agent)
-        yield place
-        assert isinstance(place.live.place, Plain)
-        place.live.place.close()
+    def turn(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+        """A connected agent after one session of one turn, in which its model made every call."""
+        with pytest.MonkeyPatch.context() as patch:
+            folder = tmp_path_factory.mktemp("agent")
+            patch.setenv("HOME", str(folder))
+            place = cls.placed(folder, HOOKS)
+            place.live.connect(cls.agent.agent)
+            place.stand_in.turn("hello", *CALLS)
+            yield place
+            place.close()
 
-    @pytest.fixture
-    def shared(self, shared_tray: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
-        """A session of its own on the tray of the class, which has the hooks in SHARED."""
-        monkeypatch.setenv("HOME", str(shared_tray.home))
-        return replace(shared_tray, stand_in=stand_in(shared_tray.home, self.agent), since=time.time())
-
-    def test_a_session_that_nobody_refuses_is_journalled_once_each(self, shared: Place) -> None:
+    def test_a_session_is_journalled_once_each(self, turn: Place) -> None:
         """The hooks that its user had in there still run."""
-        shared.stand_in.turn("hello", ("Bash", {"command": "touch wanted"}), ("Write", {"file_path": "new.txt"}))
-
-        assert shared.made() == {"wanted", "new.txt"}
-        assert shared.stand_in.warnings == []
-        assert shared.verdicts("turn_end", 1) == ["abstain"]
-        kinds = [row["kind"] for row in shared.rows()]
-        assert kinds.count("tool_before") == 2
-        assert kinds.count("tool_after") == 2
+        assert turn.made() >= {"wanted", "new.txt"}
+        assert turn.stand_in.warnings == []
+        assert turn.verdicts("tool_before", len(CALLS))[:2] == ["abstain", "abstain"]
+        kinds = [row["kind"] for row in turn.rows()]
+        assert kinds.count("tool_before") == len(CALLS)
+        assert kinds.count("tool_after") == len(turn.stand_in.ran)
         assert kinds.count("session_start") == int(self.agent.starts)
-        assert {row["verdict"] for row in shared.rows()} == {"abstain"}
-        assert not self.agent.existing or (shared.home / "own-hook-ran").exists()
+        assert not self.agent.existing or (turn.home / "own-hook-ran").exists()
         if self.agent.closes:
-            wait(lambda: shared.rows("session_end"), what="the end of the session is journalled")
+            wait(lambda: turn.rows("session_end"), what="the end of the session is journalled")
 
-    def test_a_refused_call_does_not_run_and_the_model_reads_why(self, shared: Place) -> None:
-        shared.stand_in.turn("hello", ("Bash", {"command": "touch forbidden"}), ("Write", {"file_path": "forbidden"}))
+    def test_a_refused_call_does_not_run_and_the_model_reads_why(self, turn: Place) -> None:
+        assert "forbidden" not in turn.made()
+        assert ["refused-by-a-rule" in reason for reason in turn.stand_in.refused[:2]] == [True, True]
+        assert turn.verdicts("tool_before", len(CALLS))[2:4] == ["deny", "deny"]
 
-        assert shared.made() == set()
-        assert ["refused-by-a-rule" in reason for reason in shared.stand_in.refused] == [True, True]
-        assert shared.verdicts("tool_before", 2) == ["deny", "deny"]
-        assert shared.stand_in.warnings == []
+    def test_an_ask_reaches_its_user_or_is_a_refusal(self, turn: Place) -> None:
+        assert "asked" not in turn.made()
+        refused = [reason for reason in turn.stand_in.refused if "asked-by-a-rule" in reason]
+        assert len(turn.stand_in.asked if self.agent.asks else refused) == 1
+        assert turn.verdicts("tool_before", len(CALLS))[4] == ("ask" if self.agent.asks else "deny")
 
-    def test_an_ask_reaches_its_user_or_is_a_refusal(self, shared: Place) -> None:
-        shared.stand_in.turn("hello", ("Bash", {"command": "touch questioned"}))
-
-        assert shared.made() == set()
-        told = shared.stand_in.asked if self.agent.asks else shared.stand_in.refused
-        assert len(told) == 1
-        assert shared.verdicts("tool_before", 1) == ["ask" if self.agent.asks else "deny"]
-
-    def test_a_rewritten_call_runs_as_rewritten_or_not_at_all(self, shared: Place) -> None:
-        shared.stand_in.turn("hello", ("Bash", {"command": "touch original"}))
-
-        assert shared.made() == ({"rewritten"} if self.agent.rewrites else set())
-        assert shared.stand_in.warnings == []
+    def test_a_rewritten_call_runs_as_rewritten_or_not_at_all(self, turn: Place) -> None:
+        assert ("rewritten" in turn.made(), "original" in turn.made()) == (self.agent.rewrites, False)
         if not self.agent.rewrites:
-            assert "A hook's rewrite cannot be carried" in shared.stand_in.refused[0]
+            assert "A hook's rewrite cannot be carried" in turn.stand_in.refused[-1]
 
-    def test_the_end_of_a_turn_can_be_refused_once(self, place: Start) -> None:
-        one = place(ONCE_MORE)
-
-        one.stand_in.turn("hello")
-
+    def test_the_end_of_a_turn_can_be_refused_once(self, turn: Place) -> None:
         expected = ["deny", "abstain"] if self.agent.refuses_ends else ["abstain"]
-        assert one.verdicts("turn_end", len(expected)) == expected
-        told = ["once-more" in prompt for prompt in one.stand_in.prompts[1:]]
+        assert turn.verdicts("turn_end", len(expected)) == expected
+        told = ["once-more" in prompt for prompt in turn.stand_in.prompts[1:]]
         assert told == ([True] if self.agent.refuses_ends else [])
 
     def test_disconnecting_restores_every_byte(self, place: Start) -> None:
-        one = place(connected=False)
+        one = place(connected=False, runs=False)
         folder = one.stand_in.config.parent
         before = tree(folder) if folder.exists() else {}
 
-        one.live.connect(self.agent.agent)
+        one.hooktray("connect", self.agent.agent, "--yes")
         connected = tree(folder)
-        one.live.connect(self.agent.agent)
+        one.hooktray("connect", self.agent.agent, "--yes")
         assert tree(folder) == connected != before
-        one.live.command("disconnect", self.agent.agent, "--yes")
+        one.hooktray("disconnect", self.agent.agent, "--yes")
 
         assert (tree(folder) if folder.exists() else {}) == before
 
-    def test_an_uninstalled_hooktray_disturbs_nobody(self, place: Start) -> None:
-        one = place(REFUSED)
-        assert one.live.quit() == 0  # a living tray would put its relay back
-        shutil.rmtree(one.live.home / "bin")
-
-        one.stand_in.turn("hello " + "x" * 100_000, ("Bash", {"command": "touch forbidden"}))
-
-        assert one.made() == {"forbidden"}
-        assert one.stand_in.warnings == []
-        assert one.rows() == []
-
-    def test_a_tray_that_is_killed_still_guards(self, place: Start) -> None:
+    def test_a_tray_that_is_killed_still_guards_and_an_uninstalled_one_disturbs_nobody(self, place: Start) -> None:
         one = place(REFUSED)
         kill = f"kill -9 {one.live.process.pid}; touch killed"
-
         one.stand_in.turn(
             "hello", *(("Bash", {"command": line}) for line in ("touch wanted", kill, "touch forbidden"))
         )
@@ -236,15 +200,24 @@ class StandInScenes:
         assert one.live.process.wait(60) == -9
         assert one.made() == {"wanted", "killed"}
         assert "refused-by-a-rule" in one.stand_in.refused[0]
-        assert one.stand_in.warnings == []
         wait(lambda: one.rows("tool_before")[-1]["offline"], what="the row of the one-shot engine")
+        begun = time.time()
+
+        shutil.rmtree(one.live.home / "bin")
+        one.stand_in.turn("hello " + "x" * 100_000, ("Bash", {"command": "touch forbidden"}))
+
+        assert one.made() == {"wanted", "killed", "forbidden"}
+        assert one.stand_in.warnings == []
+        assert [row for row in one.rows() if row["at"] >= begun] == []
 
 
 class PromptScenes(StandInScenes):
     """For agents with an event that can refuse a prompt."""
 
-    def test_a_refused_prompt_never_reaches_the_model(self, shared: Place) -> None:
-        shared.stand_in.turn("a secret prompt", ("Bash", {"command": "touch wanted"}))
+    def test_a_refused_prompt_never_reaches_the_model(self, turn: Place) -> None:
+        other = replace(turn.stand_in, ran=[], prompts=[])
 
-        assert (shared.stand_in.prompts, shared.made()) == ([], set())
-        assert shared.verdicts("prompt", 1) == ["deny"]
+        other.turn("a secret prompt", ("Bash", {"command": "touch another"}))
+
+        assert (other.prompts, other.ran) == ([], [])
+        assert turn.verdicts("prompt", 2)[-1] == "deny"
