@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -51,7 +50,7 @@ SECRET = "password = 'abcdefghijklmnopqrstuvwxyz'"
 GUARDS = {
     "starchild-block.sh": ("starchild", "Bash", BASH, "refusing destructive command: rm -rf /"),
     "claude-secrets.sh": ("claude-code", "Write", SECRET, "Potential secret detected in content"),
-    "x-code-lint.js": ("x-code", "Write", "x", "Lint failed"),
+    "x-code-lint.js": ("x-code", "Write", "x", r"Lint failed:\nunused"),
 }
 
 
@@ -100,16 +99,6 @@ def test_an_example_guard_refuses_on_every_agent(everywhere: Product, guard: str
         assert linted.read_text() == before + "a.ts\n"
 
 
-@pytest.mark.parametrize(("agent", "tool"), [(agent, tool) for agent, calls in CALLS.items() for tool in calls])
-def test_tool_bash_and_tool_write_find_every_agents_tool(everywhere: Product, agent: str, tool: str) -> None:
-    event, payload = CALLS[agent][tool]
-
-    everywhere.ask(agent, event, {**_filled(payload, "harmless"), "note": f"{tool} of {agent}"})
-
-    asked = {hook["name"] for hook in everywhere.row(f"{tool} of {agent}").hooks}
-    assert asked == {guard for guard, row in GUARDS.items() if row[1] == tool}
-
-
 def test_a_shelley_hook_rewrites_the_prompt_of_agents_that_can_carry_it_and_of_no_other(product: Product) -> None:
     product.write("hooks/chat-message", '#!/bin/sh\ncat >/dev/null\necho \'{"message": "rewritten"}\'\n')
     agents = ["shelley", "starchild", "claude-code", "x-code"]
@@ -121,25 +110,3 @@ def test_a_shelley_hook_rewrites_the_prompt_of_agents_that_can_carry_it_and_of_n
     assert product.answer("x-code", "UserPromptSubmit", {"prompt": "hello"}) == {}
     said = product.live.cli("doctor", "--static").stdout.decode()
     assert "chat-message is not asked by claude-code: a rewrite cannot be carried" in said
-
-
-def test_a_shelley_source_without_agents_leaves_the_prompts_of_others_alone(product: Product) -> None:
-    product.write("hooks/chat-message", '#!/bin/sh\ncat >/dev/null\necho \'{"message": "rewritten"}\'\n')
-    product.source("shelley", product.home / "hooks").start()
-
-    assert product.answer("shelley", "chat-message", {"message": "hello"}) == {"message": "rewritten"}
-    for agent, event in (("claude-code", "UserPromptSubmit"), ("x-code", "UserPromptSubmit")):
-        assert product.answer(agent, event, {"prompt": "hello"}) == {}
-
-
-def test_a_plugins_placeholders_are_filled_in(product: Product) -> None:
-    words = '"${cwd}" "${homedir}" "${sep}" "${env:WORD}" "${env:NONE}" '
-    line = "cat >/dev/null; printf '%s|' " + words + "'${plugindir}' >{out}"
-    command = line.replace("{out}", str(product.home / "out"))
-    manifest = {"name": "p", "hooks": {"PreToolUse": [{"command": command}]}}
-    product.source("x-code", product.write("p/plugin.json", json.dumps(manifest), 0o644).parent).start()
-
-    session = {"cwd": str(product.home), "modelId": "m"}
-    product.ask("x-code", "PreToolUse", {"session": session}, env={"WORD": "word"})
-
-    assert (product.home / "out").read_text() == f"{product.home}|{product.home}|/|word||${{plugindir}}|"

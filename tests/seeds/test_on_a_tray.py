@@ -81,31 +81,30 @@ def test_a_command_hook_asks_a_model_and_its_answer_counts(product: Product, ser
     assert "rm -rf /" in server.asked[-1].json["messages"][0]["content"]
 
 
-REFUSED = {
-    "no http": ("ftp://guard.example/hook", "http"),
-    "loopback": ("http://127.0.0.1:{port}/hook", "this machine"),
-    "localhost": ("http://localhost:{port}/hook", "this machine"),
-    "private": ("http://10.0.0.1/hook", "private"),
-    "metadata": ("http://169.254.169.254/latest", "169.254.169.254"),
-}
+REFUSED = (
+    ("ftp://guard.example/hook", "http"),
+    ("http://127.0.0.1:{port}/hook", "this machine"),
+    ("http://localhost:{port}/hook", "this machine"),
+    ("http://10.0.0.1/hook", "private"),
+    ("http://169.254.169.254/latest", "169.254.169.254"),
+)
 
 
-@pytest.mark.parametrize("what", REFUSED)
 def test_a_url_that_no_hook_may_ask_is_refused_with_its_line_and_the_other_hooks_are_asked(
-    product: Product, server: WebServer, what: str
+    product: Product, server: WebServer
 ) -> None:
-    url, why = REFUSED[what]
     product.write("workspace/guard.sh", GUARD)
+    urls = [url.format(port=server.port) for url, _ in REFUSED]
     product.starchild(
-        {"event": "pre_tool_call", "type": "http", "url": url.format(port=server.port)},
+        *({"event": "pre_tool_call", "type": "http", "url": url} for url in urls),
         {"event": "pre_tool_call", "command": "./guard.sh"},
     ).start()
 
     answer = product.answer("starchild", "pre_tool_call", CALL)
 
-    (warning,) = load(product.paths).warnings
-    assert "shell_hooks.yaml:1:" in warning
-    assert why in warning
+    warnings = load(product.paths).warnings
+    assert ["shell_hooks.yaml:1:" in warning for warning in warnings] == [True] * len(REFUSED)
+    assert [why for _, why in REFUSED if not any(why in warning for warning in warnings)] == []
     assert product.live.states() == {"guard": "approved"}
     assert answer["reason"] == "guard (Hooktray): it is not published"
     assert server.asked == []
@@ -139,20 +138,3 @@ def test_the_hosts_variable_lets_a_hook_ask_a_local_service(product: Product, se
     assert answer["decision"] == "block"
     assert answer["reason"].endswith("by the model")
     assert server.asked[-1].json["tool_input"] == {"command": "rm -rf /"}
-
-
-@pytest.mark.parametrize(
-    ("line", "status", "verdict"), [("exit 3", "failed", "abstain"), ('echo \'{"decision":"deny"}\'', "ok", "deny")]
-)
-def test_one_can_see_that_an_x_code_hook_ran_and_what_it_decided_or_that_it_failed(
-    product: Product, line: str, status: str, verdict: str
-) -> None:
-    manifest = {"name": "p", "hooks": {"PreToolUse": [{"command": f"cat >/dev/null; {line}", "description": "lint"}]}}
-    product.source("x-code", product.write("p/plugin.json", json.dumps(manifest), 0o644).parent).start()
-
-    product.ask("x-code", "PreToolUse", {"tool": {"name": "shell", "args": {"command": "ls"}, "callId": "1"}})
-
-    (hook,) = product.row('"ls"').hooks
-    (row,) = product.live.cli_json("log")
-    assert (hook["name"], hook["status"], row["verdict"]) == ("lint", status, verdict)
-    assert [one["status"] for one in row["hooks"]] == [status]

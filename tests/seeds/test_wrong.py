@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 import pytest
@@ -18,44 +17,34 @@ def bash(command: str) -> dict[str, Any]:
     return {"tool_name": "Bash", "tool_input": {"command": command}}
 
 
-@pytest.mark.parametrize("line", ["tee -a {home}/tee.log", "./audit.sh ./audit.log", "./audit.sh --log={home}/o.log"])
-def test_a_log_that_a_hook_names_as_its_argument_grows(product: Product, line: str) -> None:
+def test_a_log_that_a_hook_names_as_its_argument_grows(product: Product) -> None:
     product.write("workspace/audit.sh", '#!/bin/sh\nfile=${1#--log=}\ncat >>"$file"\necho >>"$file"\n')
-    for name in ("tee.log", "o.log", "workspace/audit.log"):
+    names = ("tee.log", "o.log", "workspace/audit.log")
+    for name in names:
         product.write(name, "an earlier line\n", 0o644)
-    product.starchild({"event": "pre_tool_call", "command": line.format(home=product.home)}).start()
+    lines = [f"tee -a {product.home}/tee.log", "./audit.sh ./audit.log", f"./audit.sh --log={product.home}/o.log"]
+    product.starchild(*({"event": "pre_tool_call", "command": line} for line in lines)).start()
 
     product.ask("starchild", "pre_tool_call", SAFE)
     product.ask("starchild", "pre_tool_call", DESTRUCTIVE)
 
-    written = [(product.home / name).read_text() for name in ("tee.log", "o.log", "workspace/audit.log")]
-    (grown,) = [text for text in written if text != "an earlier line\n"]
-    assert grown.startswith("an earlier line\n")
-    assert grown.count('"tool_input"') == 2
+    for name in names:
+        grown = (product.home / name).read_text()
+        assert grown.startswith("an earlier line\n")
+        assert grown.count('"tool_input"') == 2
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "pre_tool_call ./g.sh",
-        "tool_before ./g.sh",
-        "./g.sh",
-        "pre_tool_call https://guard.example.com/hook",
-        "https://guard.example.com/hook",
-    ],
-)
-def test_approve_finds_a_hook_by_its_event_and_command_as_the_source_writes_them(
-    product: Product, words: str
-) -> None:
+def test_approve_finds_a_hook_by_its_event_and_command_as_the_source_writes_them(product: Product) -> None:
     product.write("workspace/g.sh", "#!/bin/sh\n")
+    url = "https://guard.example.com/hook"
     product.starchild(
         {"event": "pre_tool_call", "command": "./g.sh"},
-        {"event": "pre_tool_call", "type": "http", "url": "https://guard.example.com/hook", "timeout": 10},
+        {"event": "pre_tool_call", "type": "http", "url": url, "timeout": 10},
     ).start(approve=False)
 
-    answer = product.answer("starchild", "on_user_message", {"message": f"/hooks approve {words}"})
-
-    assert "waits for your approval" in answer["reason"]
+    for words in ("pre_tool_call ./g.sh", "tool_before ./g.sh", "./g.sh", f"pre_tool_call {url}", url):
+        answer = product.answer("starchild", "on_user_message", {"message": f"/hooks approve {words}"})
+        assert "waits for your approval" in answer["reason"], words
 
 
 @pytest.mark.parametrize("agent", ["starchild", "claude-code"])
@@ -180,34 +169,6 @@ def test_a_text_for_an_mcp_tools_output_replaces_its_blocks(product: Product) ->
 
     (value,) = [said[key] for key in ("updatedToolOutput", "updatedMCPToolOutput") if key in said]
     assert value == [{"type": "text", "text": "[redacted]"}]
-
-
-XCODE: dict[str, tuple[str, dict[str, Any]]] = {
-    "claude-code": ("PreToolUse", {"tool_name": "Write", "tool_input": {"file_path": "a.ts", "content": "x"}}),
-    "starchild": ("pre_tool_call", {"tool_name": "write_file", "tool_input": {"path": "a.ts", "content": "x"}}),
-    "x-code": (
-        "PreToolUse",
-        {"tool": {"name": "writeFile", "args": {"path": "a.ts", "content": "x"}, "callId": "1"}},
-    ),
-}
-
-
-@pytest.mark.parametrize("agent", XCODE)
-def test_the_lint_hook_finds_its_path_on_every_agent(
-    product: Product, monkeypatch: pytest.MonkeyPatch, agent: str
-) -> None:
-    product.script("plugin/hooks/lint.js", seed="x-code-lint.js")
-    product.write("bin/eslint", f'#!/bin/sh\necho "$2" >>{product.home}/linted\necho unused variable\nexit 1\n')
-    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{product.home}/bin")
-    product.source("x-code", product.write("plugin/plugin.json", (PLUGIN), 0o644).parent).start()
-    event, payload = XCODE[agent]
-
-    answer = product.ask(agent, event, payload)
-
-    said = answer.stdout.decode()
-    assert any(f'"{word}"' in said for word in ("deny", "block"))
-    assert "Lint failed:\\nunused variable" in said
-    assert (product.home / "linted").read_text() == "a.ts\n"
 
 
 PLUGIN = """{
