@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from every import every
 from seeds.product import Product
 
 pytestmark = pytest.mark.xdist_group("agents")  # one worker, so one tray
@@ -81,7 +82,7 @@ def _filled(value: Any, text: str) -> Any:
 PAIRS = [(guard, agent) for guard, row in GUARDS.items() for agent, calls in CALLS.items() if row[1] in calls]
 
 
-@pytest.mark.parametrize(("guard", "agent"), PAIRS)
+@every(("guard", "agent"), PAIRS)
 def test_an_example_guard_refuses_on_every_agent(everywhere: Product, guard: str, agent: str) -> None:
     _, tool, text, reason = GUARDS[guard]
     event, payload = CALLS[agent][tool]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +19,14 @@ from typing import Any
 
 import pytest
 from desk import wait
-from seeds.product import Product
+from every import every
+from seeds.product import SCRIPTS, Product
 
 from tray.agents.registry import AGENTS
 from tray.engine.stores import open_stores
 
-# One worker, so one tray; that of test_scripts.py, as the scripts of both write the same names into /tmp.
+TEMPORARY = ("hook-rate-*", "hook-state-*", "test-count-*", "build-count-*")
+# One worker, so one tray.
 pytestmark = pytest.mark.xdist_group("seeds")
 
 FOUR = ("claude-code", "shelley", "starchild", "x-code")
@@ -139,10 +142,20 @@ EXAMPLES: Mapping[str, Example] = {
 }
 
 
+# Claude Code's other scripts, and how each ends; they do nothing that one could see.
+OTHERS = {
+    "claude-error-handling.sh": "ok",
+    "claude-exit-1.sh": "failed",
+    "claude-only-in-ci.sh": "ok",
+    "claude-quick-check.sh": "ok",
+    "claude-state-1.sh": "ok",
+    "claude-state-2.sh": "ok",
+    "claude-trusted-user.sh": "ok",
+}
+
+
 def _temporary() -> set[Path]:
-    return {
-        path for pattern in ("hook-rate-*", "test-count-*", "build-count-*") for path in Path("/tmp").glob(pattern)
-    }
+    return {path for pattern in TEMPORARY for path in Path("/tmp").glob(pattern)}
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +180,9 @@ def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 
 
 def _declare(product: Product) -> None:
-    groups: dict[str, list[Any]] = {}
+    others = [product.script(f"hooks/{name}", seed=name) for name in OTHERS]
+    handlers = [{"type": "command", "command": f"bash {path}"} for path in others]
+    groups: dict[str, list[Any]] = {"PreToolUse": [{"matcher": "Check", "hooks": handlers}]}
     for name, example in EXAMPLES.items():
         if example.event:
             handler = {"type": "command", "command": f"bash {product.script(f'hooks/{name}', seed=name)}"}
@@ -189,7 +204,7 @@ NAMES = {"shelley-files.sh": "slash/files", "x-code-lint.js": "lint"}
 PAIRS: Sequence[tuple[str, str]] = [(name, agent) for name in EXAMPLES for agent in FOUR]
 
 
-@pytest.mark.parametrize(("name", "agent"), [pair for pair in PAIRS if pair[1] in CALLS[EXAMPLES[pair[0]].on]])
+@every(("name", "agent"), [pair for pair in PAIRS if pair[1] in CALLS[EXAMPLES[pair[0]].on]])
 def test_an_example_does_its_work_on_every_agent_that_has_its_event(
     everywhere: Product, name: str, agent: str
 ) -> None:
@@ -220,13 +235,42 @@ def outcome(product: Product, note: str, name: str) -> Mapping[str, Any] | None:
     return hooks[0] if hooks else None
 
 
-@pytest.mark.parametrize(("name", "agent"), [pair for pair in PAIRS if pair[1] not in CALLS[EXAMPLES[pair[0]].on]])
+@every(("name", "agent"), [pair for pair in PAIRS if pair[1] not in CALLS[EXAMPLES[pair[0]].on]])
 def test_where_an_example_is_not_asked_the_agent_has_no_such_event_or_cannot_carry_its_answer(
     name: str, agent: str
 ) -> None:
     kinds = {spec.kind.value for spec in AGENTS[agent].events.values()}
 
     assert KINDS[EXAMPLES[name].on] not in kinds
+
+
+def test_a_printed_script_runs_as_it_stands(everywhere: Product) -> None:
+    call = {"tool_name": "Check", "tool_input": {"command": "ls"}, "note": "the other scripts"}
+
+    answer = everywhere.answer("claude-code", "PreToolUse", call, env={"CI": "1", "USER": "admin"})
+
+    found = {hook["name"]: (hook["status"], hook["verdict"]) for hook in everywhere.row("the other scripts").hooks}
+    expected = {name.removesuffix(".sh"): (status, "abstain") for name, status in OTHERS.items()}
+    assert {name: found[name] for name in expected} == expected
+    assert answer == {}
+
+
+def test_the_slash_command_puts_the_files_into_the_message(everywhere: Product) -> None:
+    for name in ("a.txt", "b.txt"):
+        everywhere.write(name, f"text of {name}\n", 0o644)
+    payload = {"command": "files", "cwd": str(everywhere.home)}
+
+    def asked(words: str) -> subprocess.CompletedProcess[bytes]:
+        said = payload | {"raw_message": f"/files {words}", "args": words}
+        environment = {"SHELLEY_SLASH_COMMAND": "files", "SHELLEY_SLASH_ARGS": words}
+        return everywhere.ask("shelley", "slash/files", said, env=environment)
+
+    done, missing = asked("a.txt b.txt"), asked("no.txt")
+
+    text = done.stdout.decode()
+    assert text.startswith("Here are the files you asked about:\n\n=== a.txt ===\ntext of a.txt\n\n=== b.txt ===\n")
+    assert missing.returncode != 0
+    assert "no.txt" in missing.stderr.decode()
 
 
 def test_the_printed_cache_answers_the_second_time_from_its_file(everywhere: Product) -> None:
@@ -238,3 +282,9 @@ def test_the_printed_cache_answers_the_second_time_from_its_file(everywhere: Pro
 
     assert b"claude-cache (Hooktray): from its file" in answer.stdout
     _cache("claude-code").unlink()
+
+
+def test_every_printed_script_is_run() -> None:
+    run = {*EXAMPLES, *OTHERS, "claude-project-config.sh"}
+
+    assert {path.name for path in SCRIPTS.iterdir() if path.suffix in (".sh", ".js")} == run
