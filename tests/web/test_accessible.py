@@ -101,7 +101,7 @@ def misplaced(page: Page | Firefox, url: str) -> list[str]:
     """What the Tab key does not reach, or in another order, or where it is not seen."""
     page.go(url)
     page.wait("document.readyState === 'complete'")
-    page.run("document.activeElement.blur(); scrollTo(0, 0)")
+    page.run("(document.activeElement.blur(), scrollTo(0, 0))")
     expected = page.run(EXPECTED)
     found = focused(page)
     unseen = [one["html"] for one in found if not one["inside"] or one["outline"] == "none"]

@@ -214,7 +214,8 @@ def test_changed_entries_of_an_agent_are_shown_with_what_can_be_done(
     site: Site, page: Page, button: str, done: tuple[str, ...]
 ) -> None:
     names = {"claude-code": "Claude Code", "x-code": "X-Code CLI"}
-    site.connected = {agent: AgentConnection(installed=True, connected=True) for agent in names}
+    connected = AgentConnection(installed=True, connected=True)
+    site.connected = {"claude-code": replace(connected, changed=(CHANGED,)), "x-code": connected}
     claude, xcode = (MenuAgent(agent=one, name=name, installed=True, connected=True) for one, name in names.items())
     site.agents.found = (replace(claude, changed=CHANGED, changed_digest="d1"), xcode)
     page.go(address(site, "/agents"))
