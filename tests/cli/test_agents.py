@@ -140,14 +140,6 @@ def test_an_agent_is_refused_whatever_it_says(live: Live, settings: Path, words:
     assert settings.read_bytes() == text
 
 
-def test_a_script_of_the_users_own_may_say_yes(live: Live, settings: Path) -> None:
-    script = live.script("setup", f"exec {PYTHON} -I -m tray --home {live.home} connect claude-code --yes")
-
-    done = live.place.run([script])
-
-    assert (done.returncode, b"hooktray" in settings.read_bytes().lower()) == (0, True)
-
-
 def test_a_file_that_cannot_be_read_is_named_with_its_place_and_keeps_no_other_agent_waiting(
     live: Live, settings: Path, tmp_path: Path
 ) -> None:

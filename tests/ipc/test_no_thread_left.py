@@ -70,3 +70,13 @@ def test_a_question_that_cannot_wait_is_answered_without_being_asked(bench: Serv
 
     with no_thread_left(), bench.send("pending") as caller:
         assert answer(caller).stdout == b"unasked"
+
+
+def test_a_question_that_is_answered_meanwhile_reaches_its_caller(bench: ServerBench) -> None:
+    question = OpenQuestion()
+    bench.service.pending = [(question, False)]
+    with bench.send("pending") as caller:
+        assert until(lambda: question.waiter is not None)
+        with no_thread_left():
+            question.end("allowed")
+            assert answer(caller).stdout == b"allowed"

@@ -28,7 +28,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux show
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
 SECRET = "seven quiet bridges"
 WANTED = "Your Hooktray passphrase (it is not shown):"
-NEW = "Type a new passphrase with at least 12 characters. It is not shown:"
 
 
 @pytest.fixture
@@ -62,27 +61,6 @@ def heard(live: Live) -> None:
     """An agent has sent an event."""
     live.relay("claude-code", "PreToolUse", (PAYLOADS / "claude-code" / "PreToolUse-Bash.json").read_bytes())
     live.wait_log(1)
-
-
-def test_before_any_agent_a_person_in_tmux_sets_a_passphrase_and_then_switches_off_with_it(
-    live: Live, multiplexer: Multiplexer
-) -> None:
-    live.start("--headless")
-
-    multiplexer.type("hooktray passphrase")
-    multiplexer.wait(NEW)
-    multiplexer.type(SECRET)
-    multiplexer.wait("Once more:")
-    multiplexer.type(SECRET)
-    multiplexer.wait("The passphrase is set")
-    multiplexer.type("hooktray off")
-    multiplexer.wait(WANTED)
-    multiplexer.type(SECRET)
-    multiplexer.wait("done, recorded as `passphrase`")
-
-    assert live.switch().enabled is False
-    assert SECRET not in multiplexer.screen()
-    assert [path for path in live.home.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()] == []
 
 
 def test_the_user_in_tmux_approves_with_one_command_and_one_passphrase(live: Live, multiplexer: Multiplexer) -> None:

@@ -147,6 +147,12 @@ def test_what_is_no_frame_is_sent_away(bench: ServerBench, bad: bytes) -> None:
     assert bench.service.requests == []
 
 
+def test_a_failure_before_the_body_is_there_ends_without_an_answer(bench: ServerBench) -> None:
+    with bench.connect() as connection:
+        connection.sendall(frame("impatient", b"x" * 10)[:-1])
+        assert is_sent_away(connection)
+
+
 def test_a_relay_that_ends_cancels_the_work_for_it(bench: ServerBench) -> None:
     connection = bench.send("until-gone")
     assert bench.service.started.acquire(timeout=LONG)

@@ -131,21 +131,19 @@ def test_an_agent_with_the_cookie_can_approve_nothing(live: Live, tmp_path: Path
         assert live.states() == {"guard": "approved"}
 
 
-def test_a_browser_that_a_program_drives_does_not_get_in(live: Live, tmp_path: Path, chromium: Chromium) -> None:
+def test_neither_a_browser_that_a_program_drives_nor_an_agent_that_finds_the_link_first_gets_in(
+    live: Live, tmp_path: Path, chromium: Chromium
+) -> None:
+    file = opened(live, tmp_path)
+    origin, _, token = found(file).partition("/enter#")
     with chromium.page() as page:
-        page.go(opened(live, tmp_path).as_uri())
+        page.go(file.as_uri())
         page.wait("document.title.startsWith('A program can control this browser')")
-        assert page.call("Network.getCookies", urls=[str(page.run("location.origin"))])["cookies"] == []
-
+        assert page.call("Network.getCookies", urls=[origin])["cookies"] == []
     log = live.home / "logs" / "hooktray.log"
     wait(lambda: "does not count: chromium-headless-shell" in log.read_text(), what="the tray says why")
 
-
-def test_an_agent_that_finds_the_link_first_does_not_get_in(live: Live, tmp_path: Path) -> None:
-    link = found(opened(live, tmp_path))
-    origin, _, token = link.partition("/enter#")
     headers = {"Origin": origin, "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
-
     code, _ = agent(live, "POST", f"{origin}/enter", headers, json.dumps({"token": token}))
 
     assert code == 403
