@@ -10,7 +10,6 @@ from typing import Any
 
 from chromium import Page
 from desk import wait
-from firefox import Firefox
 from msgspec.structs import replace
 from store.writing import write
 from web.site import ROW, Site
@@ -84,7 +83,7 @@ def focus(page: Page, word: str) -> None:
     raise AssertionError(f"Tab does not reach {word}")
 
 
-def problems(page: Page | Firefox, *rules: str) -> list[Any]:
+def problems(page: Page, *rules: str) -> list[Any]:
     """What axe finds, by all of its rules or by these, and whether the page is wider than the window."""
     if page.run("typeof axe === 'undefined'"):
         page.run(f"(() => {{ {_axe()}; }})()")
@@ -97,7 +96,7 @@ def problems(page: Page | Firefox, *rules: str) -> list[Any]:
     return [*found, *(["wider than the window"] if wide else [])]
 
 
-def problems_in_both_colours(page: Page | Firefox) -> list[Any]:
+def problems_in_both_colours(page: Page) -> list[Any]:
     """Of dark colours only the contrast: the rest is the same page."""
     page.look(dark=False)
     page.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")

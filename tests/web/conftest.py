@@ -43,9 +43,8 @@ def page(site: Site, chromium: Chromium) -> Iterator[Page]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One browser of each kind: with several workers, all of its tests go to the same one, or to the desk's."""
+    """One browser: with several workers, all of its tests go to the same one, or to the desk's."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
-        for kind in ("chromium", "fox"):
-            if kind in fixtures and "desk" not in fixtures:  # two names of groups make a third group
-                item.add_marker(pytest.mark.xdist_group(kind))
+        if "chromium" in fixtures and "desk" not in fixtures:  # two names of groups make a third group
+            item.add_marker(pytest.mark.xdist_group("chromium"))

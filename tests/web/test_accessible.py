@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from chromium import Page
-from firefox import TAB, Firefox, firefox
 from msgspec.structs import replace
 from web.browsing import (
     ADDS,
@@ -82,37 +80,11 @@ def full(site: Site) -> Site:
     return site
 
 
-@pytest.fixture(scope="module")
-def fox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
-    with firefox(tmp_path_factory.mktemp("firefox")) as browser:
-        yield browser
-
-
-@pytest.fixture
-def signed_in(full: Site, fox: Firefox) -> Firefox:
-    """A Firefox that looks at the decisions."""
-    fox.go(full.open())
-    fox.wait("location.pathname === '/' && document.readyState === 'complete'", "it is signed in")
-    full.port = int(fox.run("location.port"))
-    return fox
-
-
-def misplaced(page: Page | Firefox, url: str) -> list[str]:
-    """What the Tab key does not reach, or in another order, or where it is not seen."""
-    page.go(url)
-    page.wait("document.readyState === 'complete'")
-    page.run("(document.activeElement.blur(), scrollTo(0, 0))")
-    expected = page.run(EXPECTED)
-    found = focused(page)
-    unseen = [one["html"] for one in found if not one["inside"] or one["outline"] == "none"]
-    return unseen if [one["place"] for one in found] == expected else [*unseen, *(one["html"] for one in found)]
-
-
-def focused(page: Page | Firefox) -> list[dict[str, Any]]:
+def focused(page: Page) -> list[dict[str, Any]]:
     """Everything that the Tab key reaches, from the top of the page until it leaves it."""
     found: list[dict[str, Any]] = []
     for _ in range(200):
-        page.key(TAB) if isinstance(page, Firefox) else page.key("Tab", 9)
+        page.key("Tab", 9)
         one = page.run(SEEN)
         if one is None or one["place"] in {each["place"] for each in found}:
             return found
@@ -171,7 +143,19 @@ def test_the_passphrase_is_asked_for_on_an_accessible_page(full: Site, page: Pag
 
 
 def test_tab_reaches_everything_in_the_order_of_the_page_and_is_seen(full: Site, page: Page) -> None:
-    assert [(path, wrong) for path in every_page(full) for wrong in misplaced(page, address(full, path))] == []
+    wrong: list[object] = []
+    for path in every_page(full):
+        page.go(address(full, path))
+        page.run("document.activeElement.blur(); scrollTo(0, 0)")
+        expected = page.run(EXPECTED)
+
+        found = focused(page)
+
+        if [one["place"] for one in found] != expected:
+            wrong.append((path, "order", [one["html"] for one in found], len(expected)))
+        wrong += [(path, one["html"]) for one in found if not one["inside"] or one["outline"] == "none"]
+
+    assert wrong == []
 
 
 def test_tab_stops_at_a_text_only_where_it_scrolls(site: Site, page: Page) -> None:
@@ -253,19 +237,6 @@ def test_a_board_that_says_the_same_is_not_drawn_again(full: Site, page: Page) -
     page.wait("!kept.isConnected", "the board is another one")
 
     assert page.run("asked") == 2
-
-
-def test_axe_finds_nothing_in_firefox(full: Site, signed_in: Firefox) -> None:
-    found = []
-    for path in every_page(full)[::3]:
-        signed_in.go(address(full, path))
-        found += [(path, one) for one in problems_in_both_colours(signed_in)]
-
-    assert found == []
-
-
-def test_tab_reaches_everything_in_firefox(full: Site, signed_in: Firefox) -> None:
-    assert [(path, wrong) for path in every_page(full) for wrong in misplaced(signed_in, address(full, path))] == []
 
 
 def test_a_session_that_comes_to_another_state_is_announced_by_its_name_and_many_are_counted(
