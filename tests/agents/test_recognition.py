@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -41,6 +42,7 @@ PLAIN = {"hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Bash", "too
 ENVELOPES = ("cursor_version", "client_type", "agent_action_name", "stepIdx", "conversationId", "workspaceRoot")
 
 
+@cache
 def payload_of(agent: str, name: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((FOLDER / agent / f"{name}.json").read_text(encoding="utf-8"))
     return found
