@@ -49,7 +49,7 @@ class Trap:
 def torture(tally: Tally) -> None:
     trap = Trap()
     try:
-        for number in range(tally.many(2, 20)):
+        for number in range(tally.many(1, 20)):
             _projects(tally, trap, number)
         _control(tally, trap)
     finally:

@@ -27,7 +27,7 @@ def torture(tally: Tally) -> None:
     chance = random.Random(11)
     path = tally.folder / "hooktray.db"
     confirmed: list[str] = []
-    for kill in range(tally.many(50, 1000)):
+    for kill in range(tally.many(20, 1000)):
         said = _killed(path, kill, tally.many(10, 500) + chance.randrange(50), confirm=True)
         tally.inputs += len(said)
         tally.faults += 1

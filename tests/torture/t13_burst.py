@@ -30,7 +30,7 @@ PATIENCE = 0.05  # seconds that a careless journal waits for the file
 
 def torture(tally: Tally) -> None:
     database = open_db(tally.folder / "hooktray.db", create=True)
-    events = tally.many(20_000, 100_000)
+    events = tally.many(13_000, 100_000)
     problems = Problems()
     journal = Journal(database, listener=problems)
     try:

@@ -35,7 +35,7 @@ def torture(tally: Tally) -> None:
     if sys.platform == "win32":
         tally.not_run.append("no SIGSTOP here")
         return
-    for number in range(tally.many(4, 50)):
+    for number in range(tally.many(2, 50)):
         _sleep(tally, tally.folder / f"sleep{number}.db", tally.many(1, 10) / 10)
     _deadlines(tally)
 

@@ -30,7 +30,7 @@ MB = 1024 * 1024
 
 
 def torture(tally: Tally) -> None:
-    step = tally.many(9, 1)
+    step = tally.many(20, 1)
     for number, (place, read) in enumerate(READERS.items()):
         kind = YAML if place == "configuration" else JSON
         for name, text in list(_documents(kind))[number % step :: step]:

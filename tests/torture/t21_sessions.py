@@ -62,7 +62,7 @@ def torture(tally: Tally) -> None:
             house.hook(name, on="tool_before", type="rule", decision=verdict.word, reason=reason, approved=False)
         house.hook("echo", on="tool_before", tool="Read", script=ECHO, dialect="claude-code", timeout=60)
         with event_server.opened(house):
-            said = _under_flips(tally, house, tally.many(40, 200), tally.many(50, 500))
+            said = _under_flips(tally, house, tally.many(20, 200), tally.many(50, 500))
         made = [record for _, _, record in house.decisions]
         records = {record.session: record for record in made} | {record.id: record for record in made}
     finally:
@@ -77,7 +77,7 @@ def torture(tally: Tally) -> None:
         tally.attack(f"{one.session}: {one.id}", one.id in records and held.right(one, records[one.id]))
     versions = {record.ledger for record in records.values()}
     tally.measured.append(
-        f"{len(said):,} events of {tally.many(40, 200)} sessions met {len(versions)} ledger versions;"
+        f"{len(said):,} events of {tally.many(20, 200)} sessions met {len(versions)} ledger versions;"
         f" {in_vain} of {relayed:,} relays waited in vain for a tray in the process of its {AT_ONCE} agents"
     )
     tally.attack(f"only {len(versions)} versions were met", len(versions) > 3, faults=held.flips)

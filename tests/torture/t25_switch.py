@@ -48,7 +48,7 @@ def torture(tally: Tally) -> None:
             house.hook(name, on="tool_before", script=MARK, timeout=30)
         load = Load(house, tally.folder / "started", house.engine.begin)
         with _as_in_the_tray(), load:
-            for number in range(tally.many(15, 5000)):
+            for number in range(tally.many(8, 5000)):
                 late = load.toggle()
                 tally.attack(f"toggle {number}: {late} started after it", not late)
                 tally.inputs += 1  # off, and on again

@@ -36,7 +36,7 @@ class Sample:
 
 
 def torture(tally: Tally) -> None:
-    seconds = tally.many(8, 3600)
+    seconds = tally.many(5, 3600)
     tray = Tray(tally.folder / "t", _fill)
     process = psutil.Process(tray.process.pid)
     try:
