@@ -8,7 +8,6 @@ import threading
 import time
 from collections import Counter, deque
 from contextlib import closing, suppress
-from pathlib import Path
 
 import psutil
 from msgspec.structs import replace
@@ -54,8 +53,6 @@ def torture(tally: Tally) -> None:
     tally.attack(f"told: {problems.texts}", 1 <= len(problems.texts) <= 2)
     tally.measured.append(f"{events:,} events in {seconds:.1f} s; {accepted:,} accepted, {grown / 1e6:.0f} MB more")
     _controls(tally)
-    if tally.full:
-        _latest(tally, tally.folder / "large.db")
 
 
 def _burst(journal: Journal, events: int) -> tuple[Counter[Committed], list[float]]:
@@ -126,38 +123,3 @@ class Forgetful:
         with self._database.write() as connection:
             for id in self._queue:
                 connection.execute(insert_statement(1), row_values(replace(ROW, id=id)))
-
-
-def _latest(tally: Tally, path: Path) -> None:
-    """The latest 50 of a million rows, against the latest 50 of a thousand."""
-    small, large = _filled(path.with_name("small.db"), 1000), _filled(path, 1_000_000)
-    with closing(small.open()) as one, closing(large.open()) as other:  # the tray's writer has the file open
-        for held in (one, other):
-            held.execute("SELECT 1 FROM journal LIMIT 1").fetchone()
-        few, many = _median(small), _median(large)
-    tally.measured.append(f"latest 50: {few * 1000:.2f} ms of 1,000 rows, {many * 1000:.2f} ms of 1,000,000")
-    tally.keep(f"latest 50 of a million take {many * 1000:.2f} ms", many < 0.001 or many < 1.5 * few)
-
-
-def _filled(path: Path, number: int) -> Database:
-    database = open_db(path, create=True)
-    hook = {"name": "guard", "status": "ok", "verdict": "deny", "reason": "no", "cause": "", "ms": 1.0, "stderr": ""}
-    answer = {"stdout": "", "stderr": "no", "code": 2, "exact": True}
-    template = row_values(replace(ROW, hooks=(hook,), answer=answer))
-    made = ((f"e{each}", float(each), template[2], f"s{each % 100}", *template[4:]) for each in range(number))
-    with database.write() as connection:
-        connection.executemany(insert_statement(1), made)
-    return database
-
-
-def _median(database: Database) -> float:
-    """Of the quietest of five rounds: what else the machine does is none of the journal's."""
-    journal, rounds = Journal(database), []
-    for _ in range(5):
-        times = []
-        for _ in range(200):
-            started = time.perf_counter()
-            journal.recent(50, brief=True)  # as lists read it
-            times.append(time.perf_counter() - started)
-        rounds.append(statistics.median(times))
-    return min(rounds)
