@@ -92,7 +92,7 @@ MISSING = 'python3 "$GUARDS/guard.py"'
         ("echo \"can't open file 'x': [Errno 2] No such file or directory\" >&2; exit 2", Status.OK, Verdict.DENY),
     ],
 )
-def test_a_script_that_is_not_there_when_python_looks_for_it_is_no_refusal(
+def test_a_script_that_python_does_not_find_is_no_refusal(
     house: House, tmp_path: Path, line: str, status: Status, verdict: Verdict
 ) -> None:
     script = tmp_path / "check.sh"

@@ -23,7 +23,7 @@ RULE = Rule(verdict=Verdict.DENY, reason="no")
         (RULE, MAX_DEPTH + 1, None),
     ],
 )
-def test_a_hook_runs_three_levels_below_other_hooks_and_no_deeper_and_a_rule_always_counts(
+def test_a_hook_runs_three_levels_below_other_hooks_and_a_rule_at_any(
     action: Action, depth: int, expected: Gate | None
 ) -> None:
     event = built(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, depth=depth)

@@ -38,12 +38,6 @@ def covers(guard: Guard, tool: str) -> bool:
     return (tool in guard.names) != guard.is_exception
 
 
-def test_a_list_of_names_guards_these_and_asks(house: House) -> None:
-    house.hook("guard", on="tool_before", tool="Bash|mcp__disk__wipe", script="exit 0")
-
-    assert found(house) == [row("ask", "Bash", "mcp__disk__wipe")]
-
-
 def test_a_name_of_one_agent_guards_every_agents_own_tool_where_its_failure_stops_anything(house: House) -> None:
     house.hook("guard", on="tool_before", tool="Bash", script="exit 0", failure="block")
 
@@ -85,11 +79,15 @@ def test_a_guard_without_a_matcher_guards_everything(house: House, tool: str) ->
 
 
 def test_hooks_of_one_failure_share_a_row_and_each_failure_has_its_own(house: House) -> None:
-    house.hook("shell", on="tool_before", tool="Bash", script="exit 0")
+    house.hook("shell", on="tool_before", tool="Bash|mcp__disk__wipe", script="exit 0")
     house.hook("writer", on="tool_before", tool="Write", script="exit 0", failure="ask")
     house.hook("strict", on="tool_before", tool="Edit", script="exit 0", failure="block")
+    house.hook("lenient", on="tool_before", tool="Edit", script="exit 0", failure="allow")
 
-    assert found(house) == [row("ask", "Bash", "Write"), row("block", "Edit")]
+    rows = guards(house.stores.ledger.state, house.stores.switch, ["claude-code"])
+
+    assert found(house) == [row("ask", "Bash", "Write", "mcp__disk__wipe"), row("block", "Edit")]
+    assert [one.hooks for one in rows if one.event == "PreToolUse"] == [("shell", "writer"), ("strict",)]
 
 
 def test_where_the_event_cannot_ask_only_block_and_a_written_ask_guard(house: House) -> None:
@@ -103,17 +101,6 @@ def test_where_the_event_cannot_ask_only_block_and_a_written_ask_guard(house: Ho
     assert [covers(guard, name) for name in ("readFile", "writeFile", "edit")] == [False, True, True]
     assert unjudged.failure is Failure.ALLOW
     assert [covers(unjudged, name) for name in ("readFile", "writeFile", "edit")] == [True, False, False]
-
-
-def test_a_row_has_the_names_of_its_hooks(house: House) -> None:
-    house.hook("shell", on="tool_before", tool="Bash", script="exit 0")
-    house.hook("writer", on="tool_before", tool="Write", script="exit 0")
-    house.hook("strict", on="tool_before", tool="Edit", script="exit 0", failure="block")
-    house.hook("lenient", on="tool_before", tool="Edit", script="exit 0", failure="allow")
-
-    rows = guards(house.stores.ledger.state, house.stores.switch, ["claude-code"])
-
-    assert [one.hooks for one in rows if one.event == "PreToolUse"] == [("shell", "writer"), ("strict",)]
 
 
 def test_a_hook_that_may_fail_a_hook_that_is_off_and_one_that_waits_guard_nothing(house: House) -> None:

@@ -58,7 +58,7 @@ def test_a_hook_that_ends_well_while_the_tray_quits_decides(house: House) -> Non
     assert b'"deny"' in answer.stdout
 
 
-def test_a_signal_that_reaches_the_hook_before_the_tray_is_no_failure_of_the_hook(
+def test_a_signal_to_the_hook_before_the_tray_is_no_failure(
     house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(execute, "SIGNAL_GRACE", LONG)

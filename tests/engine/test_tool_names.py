@@ -120,9 +120,7 @@ NATIVE = [
 
 
 @every(("agent", "tool", "matcher", "asked"), NATIVE)
-def test_a_hook_of_the_agents_own_format_is_asked_what_the_agent_would_ask_it(
-    agent: str, tool: str, matcher: str, asked: bool
-) -> None:
+def test_a_hook_of_the_agents_own_format_is_asked_as_there(agent: str, tool: str, matcher: str, asked: bool) -> None:
     assert is_asked(agent, agent, tool, matcher) is asked
 
 
@@ -170,9 +168,7 @@ PAIRS = [
 
 
 @every(("format", "matcher", "agent", "tool"), PAIRS)
-def test_a_hook_is_asked_about_another_agents_tool_by_its_own_agents_name(
-    format: str, matcher: str, agent: str, tool: str
-) -> None:
+def test_a_hook_is_asked_about_tools_by_its_agents_names(format: str, matcher: str, agent: str, tool: str) -> None:
     assert is_asked(format, agent, tool, matcher)
 
 

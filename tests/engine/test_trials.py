@@ -199,7 +199,7 @@ def test_nothing_is_sent_and_nothing_runs_for_hooks_that_are_no_commands(bench: 
         ({}, ("Bash", "")),
     ],
 )
-def test_the_test_event_meets_the_matchers_of_the_hook(
+def test_the_test_event_meets_the_matchers(
     house: House, tmp_path: Path, keys: dict[str, Any], expected: tuple[str, str]
 ) -> None:
     house.hook("guard", on="tool_before", script="exit 0", **keys)

@@ -85,7 +85,7 @@ def test_sessions_do_not_disturb_each_other(patient: TurnEndDetector, ended: End
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the size of a thread's stack has a limit there")
-def test_a_round_goes_on_without_its_timer_if_no_thread_can_start(
+def test_a_round_goes_on_without_a_thread_for_its_timer(
     patient: TurnEndDetector, ended: EndedTurns, caplog: pytest.LogCaptureFixture
 ) -> None:
     with no_thread_left():

@@ -211,7 +211,7 @@ def test_each_subagent_has_its_own_count(house: House) -> None:
 @pytest.mark.parametrize(
     ("agent", "event", "payload"), [("claude-code", "Stop", STOP), ("starchild", "on_stop", STARCHILD_STOP)]
 )
-def test_a_user_who_raised_claudes_own_cap_raised_it_for_every_agent(
+def test_a_user_who_raised_claudes_cap_raised_every_agents(
     house: House, agent: str, event: str, payload: dict[str, Any]
 ) -> None:
     refusing(house)

@@ -119,8 +119,11 @@ def test_the_first_answer_wins(asking: House) -> None:
     assert asking.last.verdict is Verdict.DENY
 
 
+FILLED_FORM = {"questions": [COLOUR], "answers": {"Which colour?": "Red"}}
+CAME_BACK = {"hook_event_name": "PostToolUse", "tool_response": {}, "tool_use_id": "toolu_1"}
 AFTER = [
-    ("the call came back", {"hook_event_name": "PostToolUse", "tool_response": {}, "tool_use_id": "toolu_1"}, True),
+    ("the call came back", CAME_BACK, True),
+    ("the form came back", FORM | CAME_BACK | {"tool_input": FILLED_FORM}, True),
     ("another call came back", {"hook_event_name": "PostToolUse", "tool_input": {"command": "pwd"}}, False),
     ("another session", {"hook_event_name": "Stop", "session_id": "s-2"}, False),
     ("the turn is over", {"hook_event_name": "Stop"}, True),
@@ -138,7 +141,9 @@ def test_who_goes_on_was_answered_elsewhere(house: House, payload: dict[str, Any
         pending.expired()
 
     house.user = meanwhile
-    permission(house)
+    house.relay(
+        "claude-code", "PermissionRequest", FORM if payload.get("tool_name") == FORM["tool_name"] else PERMISSION
+    )
 
     assert [ending.resolution for ending in house.endings] == [
         Resolution.ELSEWHERE if ended else Resolution.TIMED_OUT
@@ -242,21 +247,6 @@ def test_a_bare_yes_answers_no_form(house: House) -> None:
     house.user = allow
 
     assert house.relay("claude-code", "PermissionRequest", FORM) == Answer()
-
-
-def test_a_form_that_was_answered_in_the_terminal_is_closed(house: House) -> None:
-    house.asks = ("claude-code",)
-    done = {**FORM, "hook_event_name": "PostToolUse", "tool_response": {}, "tool_use_id": "toolu_1"}
-    done["tool_input"] = {"questions": [COLOUR], "answers": {"Which colour?": "Red"}}
-
-    def meanwhile(pending: PendingQuestion) -> None:
-        house.engine.begin(house.relay_request("claude-code", done, id="f" * 32))
-        pending.expired()
-
-    house.user = meanwhile
-    house.relay("claude-code", "PermissionRequest", FORM)
-
-    assert [ending.resolution for ending in house.endings] == [Resolution.ELSEWHERE]
 
 
 def test_a_hook_that_answers_a_form_leaves_nothing_to_ask(house: House) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -362,7 +361,7 @@ def test_a_process_whose_end_is_never_told_delays_nobody(tmp_path: Path, monkeyp
     assert (result.code, result.timed_out, result.cause) == (None, True, "timed out after 0.2 s")
 
 
-def test_what_was_over_before_a_cancel_keeps_its_result_though_its_end_was_not_told(
+def test_what_was_over_unnoticed_before_a_cancel_keeps_its_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours, theirs = socket.socketpair()
@@ -428,19 +427,6 @@ def test_a_grandchild_that_floods_the_pipe_is_not_waited_for(bench: Bench, monke
     assert result.stdout.startswith(b"done\n") or b"done\n" in result.stdout
 
 
-def test_a_background_child_lives_on_until_the_background_is_closed(bench: Bench) -> None:
-    bench.one("sleep 60 & echo $! > pids", background=60)
-    pids = bench.pids()
-    listed = bench.background.alive()
-    was_alive = alive(pids[0])
-
-    bench.background.close()
-
-    assert was_alive
-    assert len(listed) == 1
-    assert comes(lambda: not alive(pids[0]))
-
-
 def test_a_background_child_is_ended_when_its_time_is_over(bench: Bench) -> None:
     child = "sh -c 'trap \"\" TERM; echo $$ > pids; while :; do sleep 0.05; done'"
     bench.one(f"{child} & until [ -s pids ]; do sleep 0.01; done", background=0.3)
@@ -449,18 +435,16 @@ def test_a_background_child_is_ended_when_its_time_is_over(bench: Bench) -> None
     assert comes(lambda: "hook-background" not in busy())
 
 
-@pytest.mark.parametrize("way", ["&", "in another session"])
-def test_without_background_time_a_clean_exit_leaves_nothing(bench: Bench, way: str) -> None:
-    start = "setsid " if way != "&" else ""
+@pytest.mark.parametrize("start", ["", "setsid "])
+@pytest.mark.parametrize("background", [0, 60])
+def test_without_background_time_or_who_watches_it_a_clean_exit_leaves_nothing(
+    bench: Bench, background: float, start: str
+) -> None:
+    job = bench.job(f"{start}sleep 60 & echo $! > pids; sleep 0.1", background=background)
 
-    result = bench.one(f"{start}sleep 60 & echo $! > pids; sleep 0.1", background=0)
-
-    assert result.code == 0
-    assert comes(lambda: not alive(bench.pids()[0]))
-
-
-def test_without_anybody_to_watch_over_them_children_do_not_live_on(bench: Bench) -> None:
-    result = bench.run([bench.job("sleep 60 & echo $! > pids", background=60)], time.monotonic() + PATIENCE, None)[0]
+    (result,) = bench.run(
+        [job], time.monotonic() + PATIENCE, None, background=None if background else bench.background
+    )
 
     assert result.code == 0
     assert comes(lambda: not alive(bench.pids()[0]))
@@ -527,11 +511,6 @@ def test_events_in_eight_threads_do_not_disturb_each_other(bench: Bench) -> None
         thread.join()
 
     assert answers == {number: [b"%d-%d" % (number, turn) for turn in range(5)] for number in range(8)}
-
-
-def test_the_kernels_handle_is_used_where_there_is_one() -> None:
-    with subprocess.Popen(["/bin/sh", "-c", ":"]) as child, closing(process_posix.watch_exit(child)) as watch:
-        assert "pidfd" in str(Path(f"/proc/self/fd/{watch.fileno()}").readlink())
 
 
 def test_a_hook_can_be_interrupted_by_its_own_signals(bench: Bench) -> None:

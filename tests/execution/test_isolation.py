@@ -50,7 +50,7 @@ def test_the_one_shot_engine_runs_no_code_of_its_environment(environment: Enviro
 
 
 @pytest.mark.parametrize("is_gone", [False, True])
-def test_the_start_at_login_runs_no_code_of_its_environment_and_works_when_its_folders_are_gone(
+def test_the_start_at_login_runs_no_code_of_its_environment(
     environment: Environment, tmp_path: Path, is_gone: bool
 ) -> None:
     home = repr(str(tmp_path / "h"))

@@ -98,9 +98,7 @@ def test_whoever_escapes_a_hook_that_is_ended_ends_with_it(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("background", "living"), [(600, len(WAYS)), (0, 0)])
-def test_whoever_a_clean_hook_leaves_is_listed_and_ends_with_the_tray_or_its_time(
-    tmp_path: Path, background: float, living: int
-) -> None:
+def test_whoever_a_clean_hook_leaves_is_listed_and_ends(tmp_path: Path, background: float, living: int) -> None:
     found, left = through(tmp_path, *map(HOOK.format, WAYS.values()), background=background)
 
     assert found["results"] == [[0, ""]] * len(WAYS)

@@ -27,24 +27,27 @@ def test_what_packages_and_virtualenv_brought_is_expected(site: Path) -> None:
     assert unexpected_startup_files([str(site)]) == ()
 
 
-@pytest.mark.parametrize("name", ["evil.pth", "sitecustomize.py", "usercustomize.py", "sitecustomize.cpython-311.so"])
-def test_what_nobody_installed_is_found(site: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("evil.pth", False),
+        ("sitecustomize.py", False),
+        ("usercustomize.py", False),
+        ("sitecustomize.cpython-311.so", False),
+        ("pine.pth", True),
+        ("_virtualenv.pth", False),
+    ],
+)
+def test_what_nobody_installed_or_somebody_changed_is_found(site: Path, name: str, changed: bool) -> None:
     (site / name).write_text("import evil\n")
 
-    assert unexpected_startup_files([str(site)]) == (StartupFile(str(site / name), changed=False),)
+    assert unexpected_startup_files([str(site)]) == (StartupFile(str(site / name), changed=changed),)
 
 
 def test_a_package_named_sitecustomize_is_found(site: Path) -> None:
     (site / "sitecustomize").mkdir()
 
     assert unexpected_startup_files([str(site)]) == (StartupFile(str(site / "sitecustomize"), changed=False),)
-
-
-@pytest.mark.parametrize(("name", "changed"), [("pine.pth", True), ("_virtualenv.pth", False)])
-def test_what_was_changed_since_is_found(site: Path, name: str, changed: bool) -> None:
-    (site / name).write_text("import evil\n")
-
-    assert unexpected_startup_files([str(site)]) == (StartupFile(str(site / name), changed=changed),)
 
 
 def test_this_environment_has_none() -> None:

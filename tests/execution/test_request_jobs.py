@@ -345,7 +345,7 @@ NO = '{"ok": false, "reason": "too bold"}'
 @pytest.mark.parametrize(
     ("keys", "ends"), [({}, True), ({"continueOnBlock": True}, False), ({"type": "agent"}, False)]
 )
-def test_a_no_to_claudes_own_question_ends_the_turn_unless_it_is_to_go_on(
+def test_a_no_to_claudes_own_question_ends_the_turn(
     house: House, serve: Serve, event: str, keys: dict[str, Any], ends: bool
 ) -> None:
     claudes(house, serve(completion(NO)), event, **keys)
@@ -386,9 +386,7 @@ def test_where_a_turn_cannot_be_ended_a_no_to_claudes_own_question_refuses(house
     ("said", "refused"),
     [(NO, True), (NO[:-1] + ', "impossible": true}', False), (NO[:-1] + ', "impossible": "yes"}', True)],
 )
-def test_an_end_is_let_be_when_what_claudes_own_question_asks_is_impossible(
-    house: House, serve: Serve, said: str, refused: bool
-) -> None:
+def test_claudes_own_impossible_question_refuses_no_end(house: House, serve: Serve, said: str, refused: bool) -> None:
     claudes(house, serve(completion(said)), "Stop")
 
     stdout = house.relay("claude-code", "Stop", STOP).stdout
@@ -417,15 +415,6 @@ def test_an_endpoint_that_nobody_confirmed_is_not_asked(house: House) -> None:
         assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "ask"
         assert cause(house) == "no llm configured"
         assert trap.connects == 0
-
-
-def test_another_endpoint_than_the_confirmed_one_waits_again(house: House, serve: Serve) -> None:
-    question(house, serve())
-    (before,) = house.catalog.settings()
-    question(house, serve(), confirmed=False)
-    (after,) = house.catalog.settings()
-
-    assert (before.confirmed, after.confirmed, after.waiting) == (True, False, True)
 
 
 def test_the_transcripts_end_is_inlined_without_its_secrets(house: House, serve: Serve, tmp_path: Path) -> None:

@@ -72,25 +72,22 @@ def write(file: Path, text: str) -> Verdict:
     return verdict(event("Write", {"file_path": str(file), "content": text}))
 
 
-@every("change", FREE)
-def test_what_has_nothing_to_do_with_hooks_passes(file: Path, change: dict[str, Any]) -> None:
-    assert write(file, json.dumps(SETTINGS | change)) is Verdict.ABSTAIN
-
-
-@every("change", ASKED)
-def test_what_may_make_an_agent_pass_over_the_file_is_asked_about(file: Path, change: dict[str, Any]) -> None:
-    assert write(file, json.dumps(SETTINGS | change)) is Verdict.ASK
+@every(
+    ("change", "expected"),
+    [
+        *((change, Verdict.ABSTAIN) for change in FREE),
+        *((change, Verdict.ASK) for change in ASKED),
+        *((change, Verdict.DENY) for change in REFUSED),
+    ],
+)
+def test_a_whole_file_is_judged_by_what_it_changes(file: Path, change: dict[str, Any], expected: Verdict) -> None:
+    assert write(file, json.dumps(SETTINGS | change)) is expected
 
 
 def test_what_is_wrong_in_a_file_without_our_entries_is_none_of_our_business(file: Path) -> None:
     file.write_text("{}")
 
     assert write(file, '{"model": 5}') is Verdict.ABSTAIN
-
-
-@every("change", REFUSED)
-def test_what_changes_hooks_or_frees_our_entries_is_refused(file: Path, change: dict[str, Any]) -> None:
-    assert write(file, json.dumps(SETTINGS | change)) is Verdict.DENY
 
 
 @every("text", ["", "{}", "[]", "no json", '{"hooks": {}, "hooks": %s}', '{"model": "x"}', "[" * 100_000])
@@ -235,9 +232,7 @@ def test_toml_that_takes_long_to_read_is_refused_unread(tmp_path: Path, text: st
         ),
     ],
 )
-def test_another_type_of_a_value_and_another_version_of_the_format_change_hooks(
-    tmp_path: Path, path: str, before: str, after: str
-) -> None:
+def test_another_type_and_another_version_change_hooks(tmp_path: Path, path: str, before: str, after: str) -> None:
     config = tmp_path / path
     config.parent.mkdir(parents=True)
     config.write_text(before)

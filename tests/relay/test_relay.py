@@ -99,9 +99,7 @@ def test_closed_standard_streams_do_not_confuse_it(agent: Agent, tray: Recorder,
 
 
 @every("words", [["--state={state}"], ["--state", "{state}"], ["--home={home}"], ["--home", "{home}"]])
-def test_the_place_of_the_line_wins_over_the_environment(
-    agent: Agent, tray: Recorder, tmp_path: Path, words: list[str]
-) -> None:
+def test_the_place_of_the_line_wins(agent: Agent, tray: Recorder, tmp_path: Path, words: list[str]) -> None:
     named = [word.format(state=agent.state, home=agent.home) for word in words]
     astray = dict.fromkeys(("HOOKTRAY_HOME", "XDG_STATE_HOME", "HOME", "LOCALAPPDATA"), str(tmp_path / "none"))
 
@@ -158,7 +156,7 @@ def test_a_damaged_address_file_is_no_address(agent: Agent, text: str) -> None:
 
 
 @every(("mode", "after"), [*((mode, 0o700) for mode in (0o777, 0o722, 0o770, 0o1777)), (0o755, 0o755)])
-def test_a_folder_that_was_opened_to_others_is_closed_again_and_switches_no_hook_off(
+def test_a_folder_that_was_opened_to_others_is_closed_again(
     agent: Agent, tray: Recorder, mode: int, after: int
 ) -> None:
     agent.state.chmod(mode)

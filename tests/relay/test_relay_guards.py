@@ -60,9 +60,7 @@ def payload(tool: str, **more: Any) -> bytes:
         ("permission", "shell", (b"REFUSED", b"", 0)),
     ],
 )
-def test_a_guarded_tool_is_asked_about_or_denied_and_another_one_is_not(
-    agent: Agent, event: str, tool: str, answer: Said
-) -> None:
+def test_a_guarded_tool_is_asked_about_or_denied(agent: Agent, event: str, tool: str, answer: Said) -> None:
     assert said(agent.relay("pine", event, payload=payload(tool, event=event))) == answer
 
 

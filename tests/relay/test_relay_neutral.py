@@ -95,7 +95,7 @@ BLOCKING = [  # options that name the folder, and words of a relay that are wron
 
 
 @every(("named", "words"), BLOCKING)
-def test_the_command_with_its_folder_named_first_blocks_no_agent_either(
+def test_the_command_with_its_folder_first_blocks_no_agent(
     tmp_path: Path, named: list[str], words: list[str]
 ) -> None:
     done = run([sys.executable, "-I", "-m", "tray", *named, "relay", *words], env={"HOOKTRAY_HOME": str(tmp_path)})
@@ -112,14 +112,6 @@ def test_the_command_finds_the_tray_of_the_folder_that_is_named_first(tmp_path: 
         run([sys.executable, "-I", "-m", "tray", *home, "relay", "claude-code", "PreToolUse"])
 
     assert [(request.agent, request.event) for request in tray.requests] == [("claude-code", "PreToolUse")]
-
-
-def test_a_usage_error_does_not_take_shelleys_prompt_away(tmp_path: Path, relay: list[str]) -> None:
-    words = ["shelley", "system-prompt", "--verbose"]
-
-    done = run([*relay, *words], b"prompt", env={"HOOKTRAY_HOME": str(tmp_path)})
-
-    assert said(done) == (b"prompt", b"", 0)
 
 
 def test_an_agent_that_stops_reading_ends_no_relay_with_a_traceback(agent: Agent, tray: Recorder) -> None:

@@ -77,7 +77,7 @@ def test_exit_code_and_stderr_come_through(house: House, agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("sent", ["SIGTERM", "SIGKILL"])
-def test_when_the_agent_ends_the_relay_once_and_its_hooks_end_too(
+def test_when_the_agent_ends_the_relay_its_hooks_end(
     house: House, going: Callable[..., subprocess.Popen[bytes]], tmp_path: Path, sent: str
 ) -> None:
     script = f"echo $$ >{tmp_path}/hook; echo $PPID >{tmp_path}/once; sleep 90"
