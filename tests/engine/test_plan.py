@@ -2,10 +2,7 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import regex
@@ -223,24 +220,3 @@ def test_a_pattern_that_is_plain_text_finds_what_the_pattern_finds(pattern: str,
 )
 def test_plain_text_and_alternatives_of_it_need_no_library(pattern: str, texts: tuple[str, ...] | None) -> None:
     assert plain_texts(pattern) == texts
-
-
-def test_hooks_that_name_plain_words_are_read_without_the_library_of_patterns(tmp_path: Path) -> None:
-    code = """if True:
-        import sys
-        from tray.paths import locate
-        from tray.sources.configuration import load
-        found = load(locate(sys.argv[1]))
-        print(len(found.hooks), "regex" in sys.modules, found.problem)
-    """
-    hook = {"event": "tool_before", "type": "rule", "decision": "deny"}
-
-    def read(name: str, matcher: str) -> str:
-        config = tmp_path / name / "config" / "hooktray.yaml"
-        config.parent.mkdir(parents=True)
-        config.write_text(json.dumps({"hooks": [{**hook, "tool": "Bash|Write", "matcher": matcher}, hook]}))
-        argv = [sys.executable, "-c", code, str(tmp_path / name)]
-        return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True).stdout
-
-    assert read("plain", "rm -rf|mkfs\\.") == "2 False \n"
-    assert read("pattern", "^rm") == "2 True \n"

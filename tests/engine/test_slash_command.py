@@ -77,12 +77,3 @@ def test_it_never_reaches_the_model_where_it_can_be_blocked(
 
 def test_other_prompts_pass(house: House) -> None:
     assert house.relay("claude-code", "UserPromptSubmit", {"prompt": "fix the hooks"}).stdout == b""
-
-
-def test_protection_holds_while_hooks_are_off(house: House) -> None:
-    house.stores.switch.set_enabled(False, "test")
-
-    said = house.tool("hooktray approve tool_before ./x.sh")
-
-    assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert "tray's menu" in json.dumps(said)

@@ -60,14 +60,15 @@ def test_what_changes_our_environment_is_no_agents_business(line: str, expected:
     assert shell(line, places=SHARED) is expected
 
 
-@every("line", MANAGED)
-def test_an_installed_hooktray_is_changed_only_after_a_question(line: str) -> None:
-    assert shell(line, places=OWN) is Verdict.ASK
-
-
-@pytest.mark.parametrize("line", ["uv tool upgrade hooktray", "uv tool upgrade --all", "uv tool uninstall hooktray"])
-def test_a_tool_of_uv_is_changed_only_after_a_question(line: str) -> None:
-    assert shell(line, places=UV) is Verdict.ASK
+@every(
+    ("places", "line"),
+    [
+        *((OWN, line) for line in MANAGED),
+        *((UV, f"uv tool {words}") for words in ("upgrade hooktray", "upgrade --all", "uninstall hooktray")),
+    ],
+)
+def test_an_installed_hooktray_is_changed_only_after_a_question(places: ProtectedPaths, line: str) -> None:
+    assert shell(line, places=places) is Verdict.ASK
 
 
 @every("line", lines("an environment of our own"))

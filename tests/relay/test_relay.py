@@ -13,8 +13,6 @@ import pytest
 from every import every
 from relays import LONG, Agent, Recorder, opened, run, said
 
-from tray.model.event import PAYLOAD_LIMIT
-
 
 def test_the_answer_becomes_output_and_exit_code(agent: Agent, tray: Recorder) -> None:
     assert said(agent.relay("claude-code", "Stop")) == (b"out\0\xff", b"err", 2)
@@ -48,14 +46,6 @@ def test_ten_megabytes_arrive_and_come_back_whole(agent: Agent, tray: Recorder) 
 
     assert hashlib.sha256(done.stdout).digest() == hashlib.sha256(payload).digest()
     assert (done.stderr, done.returncode) == (b"", 0)
-
-
-def test_a_payload_over_the_limit_is_announced_and_not_cut_short(agent: Agent, tray: Recorder) -> None:
-    done = agent.relay("claude-code", "Stop", payload=b"x" * (PAYLOAD_LIMIT + 1))
-
-    assert done.returncode == 2
-    assert tray.requests[0].body == b""
-    assert tray.requests[0].problem == f"payload of {PAYLOAD_LIMIT + 1} bytes is over the limit of {PAYLOAD_LIMIT}"
 
 
 def test_after_the_acknowledgement_the_relay_waits(agent: Agent, tray: Recorder) -> None:

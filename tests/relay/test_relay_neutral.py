@@ -18,8 +18,6 @@ NOBODY: dict[str, Callable[[Agent], object]] = {
     "not found": lambda agent: agent.without_tray(command=["/nonexistent/hooktray", "once"]),
     "empty": lambda agent: (agent.state / "relay.conf").write_text("without_tray=once\nonce=\n"),
     "junk": lambda agent: (agent.state / "relay.conf").write_bytes(b"\0\xff=\n=without_tray\nonce"),
-    "our bug": lambda agent: agent.without_tray(command=["/bin/sh", "-c", "exit 3"]),
-    "killed": lambda agent: agent.without_tray(command=["/bin/sh", "-c", "kill -9 $$"]),
     "does not read": lambda agent: agent.without_tray(command=["/bin/sh", "-c", "exec <&-; exit 3"]),
 }
 

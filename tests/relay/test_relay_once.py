@@ -133,4 +133,5 @@ def test_with_a_tray_a_system_prompt_over_the_limit_comes_back_and_no_other_text
         assert agent.relay("shelley", "system-prompt", payload=PROMPT).stdout == PROMPT
         assert agent.relay("shelley", "end-of-turn", payload=PROMPT).stdout == b"out\0\xff"
 
-    assert "over the limit" in tray.requests[0].problem
+    problem = f"payload of {len(PROMPT)} bytes is over the limit of {PAYLOAD_LIMIT}"
+    assert [(request.body, request.problem) for request in tray.requests] == [(b"", problem)] * 2
