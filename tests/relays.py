@@ -32,6 +32,7 @@ LONG = 60.0  # seconds; every wait below ends far earlier unless something is br
 
 Said = tuple[bytes, bytes, int]  # on stdout, on stderr, and the exit code
 Judge = Callable[[bytes, Sequence[str], bytes], Said]  # with this table, for these words and this payload
+Act = Callable[[socket.socket], object]  # of an impostor, with the connection of a relay
 ACK = frames.encode_ack(20_000)
 ANSWER = frames.encode_answer(Answer(stdout=b"out", stderr=b"err", code=2))
 
@@ -162,7 +163,7 @@ def opened(agent: Agent, *, loopback: bool = False) -> Iterator[Recorder]:
 class Impostor:
     """A daemon on the tray's socket that behaves badly: it takes one connection and does `act` with it."""
 
-    def __init__(self, path: Path, act: Callable[[socket.socket], object]) -> None:
+    def __init__(self, path: Path, act: Act) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.bind(str(path))
         self._socket.listen()
@@ -196,7 +197,7 @@ def size_of(received: bytes) -> int:
     return PREFIX_SIZE + lead.header_size + lead.body_size
 
 
-def replies(data: bytes) -> Callable[[socket.socket], object]:
+def replies(data: bytes) -> Act:
     def act(connection: socket.socket) -> None:
         frame_of(connection)
         connection.sendall(data)
@@ -204,7 +205,7 @@ def replies(data: bytes) -> Callable[[socket.socket], object]:
     return act
 
 
-def hangs_after(data: bytes) -> Callable[[socket.socket], object]:
+def hangs_after(data: bytes) -> Act:
     def act(connection: socket.socket) -> None:
         frame_of(connection)
         connection.sendall(data)

@@ -299,9 +299,7 @@ def test_a_large_payload_is_copied_no_more_often_than_it_must_be(house: House, t
 
 
 @pytest.mark.parametrize("who", ["listener", "journal"])
-def test_a_denial_that_is_not_written_down_is_answered(
-    house: House, caplog: pytest.LogCaptureFixture, who: str
-) -> None:
+def test_a_denial_that_cannot_be_kept_is_answered(house: House, caplog: pytest.LogCaptureFixture, who: str) -> None:
     house.hook("rule", on="tool_before", type="rule", decision="deny", reason="no")
     house.hook("guard", on="tool_before", script="echo no >&2; exit 2", matcher="git")
     records = BrokenRecords() if who == "journal" else None

@@ -252,9 +252,7 @@ def test_a_slash_command_of_shelley_is_answered_by_its_own_file(house: House, tm
     assert answer.stdout == b"the files"
 
 
-def test_shelleys_own_hook_starts_in_the_servers_folder_and_others_in_the_conversations(
-    house: House, tmp_path: Path
-) -> None:
+def test_shelleys_own_hook_starts_in_the_servers_folder(house: House, tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
     write(tmp_path / "hooks" / "slash" / "where", "#!/bin/sh\npwd -P\n", executable=True)

@@ -160,10 +160,7 @@ def test_there_are_none_while_hooks_are_off_or_paused_and_an_agents_pause_is_its
 
 def test_a_hook_of_another_format_guards_the_tools_of_its_matcher(house: House, tmp_path: Path) -> None:
     command = {"type": "command", "command": "true"}
-    groups = [
-        {"matcher": "Write|Edit", "hooks": [command]},
-        {"hooks": [command | {"if": "Bash(git *)"}]},
-    ]
+    groups = [{"matcher": "Write|Edit", "hooks": [command]}, {"hooks": [command | {"if": "Bash(git *)"}]}]
     path = write(tmp_path / "settings.json", {"hooks": {"PreToolUse": groups, "PostToolUse": groups}})
     declare(house, {"claude-code": str(path)})
 

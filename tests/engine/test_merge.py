@@ -93,9 +93,7 @@ def test_a_failed_hook_that_shall_block_denies_and_says_why() -> None:
         (EventKind.TURN_END, False, Verdict.ABSTAIN),
     ],
 )
-def test_a_failure_without_a_policy_asks_where_a_call_waits(
-    kind: EventKind, answered: bool, verdict: Verdict
-) -> None:
+def test_a_failure_without_policy_asks_where_a_call_waits(kind: EventKind, answered: bool, verdict: Verdict) -> None:
     outcome = failed(replace(CALL, kind=kind, answered=answered), built_hook(failure=Failure.DEFAULT), "exit 1")
 
     assert (outcome.output.verdict, outcome.let_through) == (verdict, False)

@@ -231,9 +231,7 @@ def test_a_guard_that_prints_checking_before_its_answer_still_denies(house: Hous
 
 
 @pytest.mark.parametrize(("keys", "verdict"), [({}, "abstain"), ({"failure": "block"}, "deny")])
-def test_a_guard_that_only_prints_text_refuses_under_failure_block(
-    house: House, keys: dict[str, Any], verdict: str
-) -> None:
+def test_only_text_refuses_under_failure_block(house: House, keys: dict[str, Any], verdict: str) -> None:
     house.hook("guard", on="tool_before", script="cat >/dev/null; echo 'Checking...'", **keys)
 
     house.tool("rm -rf /")

@@ -196,10 +196,7 @@ def test_all_patterns_of_an_event_share_one_budget_of_time() -> None:
     assert time.process_time() - started < 60 * PATTERN_LIMIT / 2  # each with the whole limit: twice as long
 
 
-@given(
-    st.text("ab|\\.-/ (^$[{?", max_size=8),
-    st.text("ab|\\.-/ ", max_size=8),
-)
+@given(st.text("ab|\\.-/ (^$[{?", max_size=8), st.text("ab|\\.-/ ", max_size=8))
 def test_a_pattern_that_is_plain_text_finds_what_the_pattern_finds(pattern: str, text: str) -> None:
     plain = plain_texts(pattern)
 

@@ -63,10 +63,7 @@ def hook(**words: Any) -> dict[str, Any]:
             "Bash · rm -rf build/ · allowed by no-destroying",
         ),
         (QUIET, "Bash · rm -rf build/ · no hook was asked"),
-        (
-            replace(QUIET, hooks=(hook(verdict="abstain"),)),
-            "Bash · rm -rf build/ · no-destroying had no objection",
-        ),
+        (replace(QUIET, hooks=(hook(verdict="abstain"),)), "Bash · rm -rf build/ · no-destroying had no objection"),
         (
             replace(QUIET, hooks=(hook(verdict="abstain"), hook(name="sprint", verdict="abstain", added="context"))),
             "Bash · rm -rf build/ · sprint added context",

@@ -33,15 +33,8 @@ class Bench(AlertBench):
 
     def __init__(self, house: House) -> None:
         super().__init__(house)
-        trials = Trials(
-            house.paths,
-            house.stores,
-            workers=self,
-            alerts=self,
-            refresh=Unshown(),
-        )
         self.failures: list[TrialFailure] = []
-        self.trials = trials
+        self.trials = trials = Trials(house.paths, house.stores, workers=self, alerts=self, refresh=Unshown())
         self.controls = house.controls(self.alerting, trials)
 
     def spawn(self, work: Callable[[], object]) -> bool:
@@ -51,6 +44,11 @@ class Bench(AlertBench):
     def trial_failed(self, failure: TrialFailure, back: Undo) -> None:
         self.failures.append(failure)
         self.alerting.trial_failed(failure, back)
+
+    def approved(self, name: str, script: str, **keys: Any) -> ApprovalState:
+        """Declare a hook with this script, and approve it."""
+        self.house.hook(name, on="tool_before", script=script, approved=False, **keys)
+        return self.approve(name)
 
     def approve(self, name: str) -> ApprovalState:
         """Approve it as a person does, and return its state after that."""
@@ -75,12 +73,8 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("script", "cause", "remedy"), BROKEN.values(), ids=BROKEN)
-def test_a_hook_that_fails_its_test_run_is_shown_with_undo(
-    bench: Bench, script: str, cause: str, remedy: str
-) -> None:
-    bench.house.hook("guard", on="tool_before", script=f"cat >/dev/null; {script}", approved=False)
-
-    state = bench.approve("guard")
+def test_a_hook_that_fails_its_run_is_shown_with_undo(bench: Bench, script: str, cause: str, remedy: str) -> None:
+    state = bench.approved("guard", f"cat >/dev/null; {script}")
     shown, (failure,) = bench.last, bench.failures
     problem = bench.house.state("guard").problem
     bench.alerting.press(shown, Button.UNDO)
@@ -122,11 +116,9 @@ def test_a_test_run_that_the_end_of_the_tray_cancels_neither_passed_nor_failed(h
 
 
 def test_undo_of_a_failed_trial_counts_also_when_something_else_was_done_since(bench: Bench) -> None:
-    bench.house.hook("broken", on="tool_before", script="exit 7", approved=False)
-    bench.house.hook("fine", on="tool_before", script="exit 0", approved=False)
-    bench.approve("broken")
+    bench.approved("broken", "exit 7")
     shown = bench.last
-    bench.approve("fine")
+    bench.approved("fine", "exit 0")
 
     bench.alerting.press(shown, Button.UNDO)
 
@@ -136,9 +128,7 @@ def test_undo_of_a_failed_trial_counts_also_when_something_else_was_done_since(b
 
 def test_the_run_is_marked_as_a_test_for_the_hook_and_in_the_journal(bench: Bench) -> None:
     script = 'cat >/dev/null; echo "$HOOKTRAY_TEST $PWD" >> "$HOOK_SOURCE_DIR/seen"; echo "{}"'
-    bench.house.hook("guard", on="tool_before", script=script, approved=False)
-
-    bench.approve("guard")
+    bench.approved("guard", script)
     bench.house.stores.journal.close()
 
     mark, folder = (bench.house.paths.config.parent / "seen").read_text().split()
@@ -160,8 +150,7 @@ def test_a_hook_that_changed_since_it_was_approved_is_not_tried(bench: Bench) ->
 
 
 def test_a_second_approval_that_works_ends_what_was_shown_of_the_first(bench: Bench) -> None:
-    bench.house.hook("guard", on="tool_before", script="exit 7", approved=False)
-    bench.approve("guard")
+    bench.approved("guard", "exit 7")
     bench.house.script("guard.sh", "exit 0")
 
     bench.approve("guard")
@@ -241,16 +230,16 @@ def test_the_test_event_has_what_a_matcher_of_an_agents_own_file_lists(
     assert found in (*event.payload.values(), *(event.tool.input.values() if event.tool else ()))
 
 
-def told(bench: Bench, name: str = "guard") -> str:
-    """What the person who approves it reads about its test run."""
-    bench.approve(name)
-    return bench.trials.describe(bench.house.state(name).key, 0)
+def told(bench: Bench, script: str = "", **keys: Any) -> str:
+    """What the person who approves `guard`, with this script if one is given, reads about its test run."""
+    if script:
+        bench.house.hook("guard", on="tool_before", script=script, approved=False, **keys)
+    bench.approve("guard")
+    return bench.trials.describe(bench.house.state("guard").key, 0)
 
 
 def test_a_hook_that_no_test_event_reaches_is_not_tried_and_that_is_shown(bench: Bench) -> None:
-    bench.house.hook("guard", on="tool_before", script="exit 7", matcher=r"^(?=.*\d{9})[A-F]{40}$", approved=False)
-
-    text = told(bench)
+    text = told(bench, "exit 7", matcher=r"^(?=.*\d{9})[A-F]{40}$")
 
     assert text.splitlines() == [
         "It was not tried: no test event meets its matchers",
@@ -265,10 +254,7 @@ BROKEN_PROGRAMS = {  # each ends with 2, and so refuses every call
     "syntax of sh": ("#!/bin/sh\nif [ 1 ; then\n", "yntax error"),
     "a file that is not there": ("#!/bin/sh\ncat >/dev/null\ngrep -q x ./missing-rules\n", "missing-rules"),
     "a script that is not there": (f"#!/bin/sh\n{sys.executable} missing.py\n", "missing.py"),
-    "arithmetic": (
-        "#!/bin/sh\ncat >/dev/null\nexpr 1 +\n",
-        "expr: syntax error",
-    ),
+    "arithmetic": ("#!/bin/sh\ncat >/dev/null\nexpr 1 +\n", "expr: syntax error"),
     "a program that crashes": (f"#!/bin/sh\n{sys.executable} -c 1/0 || exit 2\n", "Traceback"),
     "arguments": (f"#!{sys.executable}\n{ARGUMENTS}", "arguments are required: --rules"),
 }
@@ -309,17 +295,14 @@ def test_exit_2_of_a_broken_program_refuses_and_is_shown_as_what_it_is(bench: Be
     ],
 )
 def test_the_test_run_shows_what_the_hook_did(bench: Bench, script: str, keys: dict[str, Any], expected: str) -> None:
-    bench.house.hook("guard", on="tool_before", script=f"cat >/dev/null; {script}", approved=False, **keys)
-
-    assert told(bench) == expected
+    assert told(bench, f"cat >/dev/null; {script}", **keys) == expected
     assert (bench.failures, bench.house.state("guard").health) == ([], "")
 
 
 def test_the_test_run_names_the_format_in_which_a_hook_refuses(bench: Bench) -> None:
     script = """cat >/dev/null; echo '{"permission": "deny", "agent_message": "no"}'"""
-    bench.house.hook("guard", on="tool_before", script=script, approved=False)
 
-    first, second = told(bench).splitlines()
+    first, second = told(bench, script).splitlines()
 
     assert first == "It refused this harmless event: Bash · ls -la: no"
     assert second.startswith("  It answers in the format of cursor: write `dialect: cursor` in ")
@@ -340,11 +323,10 @@ def test_the_test_run_shows_a_refusal_that_an_agents_own_file_drops(bench: Bench
 
 
 def test_whoever_waits_is_told_how_the_test_run_went(bench: Bench) -> None:
-    bench.house.hook("fine", on="tool_before", script="exit 0", approved=False)
-    bench.house.hook("broken", on="tool_before", script="exit 7", approved=False)
+    bench.approved("fine", "exit 0")
+    bench.approved("broken", "exit 7")
     bench.house.hook("rule", on="tool_before", type="rule", decision="deny", approved=False)
-    for name in ("fine", "broken", "rule"):
-        bench.approve(name)
+    bench.approve("rule")
 
     texts = {name: bench.trials.describe(bench.house.state(name).key, 0) for name in ("fine", "broken", "rule")}
 
@@ -396,8 +378,7 @@ def test_the_failure_for_want_of_a_mode_ends_when_the_script_has_it(bench: Bench
 
 
 def test_undo_takes_back_just_the_last_approval(bench: Bench) -> None:
-    bench.house.hook("guard", on="tool_before", script="echo first >&2; exit 2", approved=False)
-    bench.approve("guard")
+    bench.approved("guard", "echo first >&2; exit 2")
     bench.house.script("guard.sh", "exit 7")
     bench.approve("guard")
 

@@ -52,9 +52,7 @@ def test_a_session_that_ends_has_ended_its_turn_at_once(patient: TurnEndDetector
 
 
 @pytest.mark.parametrize("kind", [EventKind.TOOL_BEFORE, EventKind.PROMPT])
-def test_a_session_that_goes_on_has_no_ended_turn(
-    patient: TurnEndDetector, ended: EndedTurns, kind: EventKind
-) -> None:
+def test_a_session_that_goes_on_ended_no_turn(patient: TurnEndDetector, ended: EndedTurns, kind: EventKind) -> None:
     patient.observe(event(EventKind.ROUND_END))
     patient.observe(event(kind))
     patient.observe(event(EventKind.SESSION_END))

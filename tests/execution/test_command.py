@@ -361,9 +361,7 @@ def test_a_process_whose_end_is_never_told_delays_nobody(tmp_path: Path, monkeyp
     assert (result.code, result.timed_out, result.cause) == (None, True, "timed out after 0.2 s")
 
 
-def test_what_was_over_unnoticed_before_a_cancel_keeps_its_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_over_unnoticed_keeps_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = socket.socketpair()
     silent, open_ = socket.socketpair()
     monkeypatch.setattr(process_posix, "watch_exit", lambda child: silent)

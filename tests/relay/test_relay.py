@@ -146,9 +146,7 @@ def test_a_damaged_address_file_is_no_address(agent: Agent, text: str) -> None:
 
 
 @every(("mode", "after"), [*((mode, 0o700) for mode in (0o777, 0o722, 0o770, 0o1777)), (0o755, 0o755)])
-def test_a_folder_that_was_opened_to_others_is_closed_again(
-    agent: Agent, tray: Recorder, mode: int, after: int
-) -> None:
+def test_a_folder_that_is_open_to_others_is_closed_again(agent: Agent, tray: Recorder, mode: int, after: int) -> None:
     agent.state.chmod(mode)
 
     assert agent.relay("claude-code", "Stop").returncode == 2

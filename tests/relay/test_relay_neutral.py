@@ -93,9 +93,7 @@ BLOCKING = [  # options that name the folder, and words of a relay that are wron
 
 
 @every(("named", "words"), BLOCKING)
-def test_the_command_with_its_folder_first_blocks_no_agent(
-    tmp_path: Path, named: list[str], words: list[str]
-) -> None:
+def test_the_command_with_a_folder_first_blocks_no_agent(tmp_path: Path, named: list[str], words: list[str]) -> None:
     done = run([sys.executable, "-I", "-m", "tray", *named, "relay", *words], env={"HOOKTRAY_HOME": str(tmp_path)})
 
     assert said(done) == (b"", b"", 0)

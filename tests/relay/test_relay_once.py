@@ -18,6 +18,7 @@ from relays import LONG, Agent, opened, said
 
 from tray.model.event import PAYLOAD_LIMIT
 
+Going = Callable[..., subprocess.Popen[bytes]]
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 CALL = json.dumps(PRE_TOOL_USE).encode()
 PROMPT = b"You are Shelley.\n" + b"x" * PAYLOAD_LIMIT
@@ -34,7 +35,7 @@ def agent(house: House, relay: list[str]) -> Agent:
 
 
 @pytest.fixture
-def going(agent: Agent) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+def going(agent: Agent) -> Iterator[Going]:
     """Relays that were given their payload and are still at it."""
     relays: list[subprocess.Popen[bytes]] = []
 
@@ -77,9 +78,7 @@ def test_exit_code_and_stderr_come_through(house: House, agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("sent", ["SIGTERM", "SIGKILL"])
-def test_when_the_agent_ends_the_relay_its_hooks_end(
-    house: House, going: Callable[..., subprocess.Popen[bytes]], tmp_path: Path, sent: str
-) -> None:
+def test_when_the_agent_ends_the_relay_its_hooks_end(house: House, going: Going, tmp_path: Path, sent: str) -> None:
     script = f"echo $$ >{tmp_path}/hook; echo $PPID >{tmp_path}/once; sleep 90"
     house.hook("slow", on="tool_before", script=script, timeout=90)
     relay = going("claude-code", "PreToolUse", payload=CALL)
@@ -92,7 +91,7 @@ def test_when_the_agent_ends_the_relay_its_hooks_end(
 
 
 def test_a_once_that_is_ended_ends_its_hooks_and_leaves_the_neutral_answer(
-    house: House, going: Callable[..., subprocess.Popen[bytes]], tmp_path: Path
+    house: House, going: Going, tmp_path: Path
 ) -> None:
     script = f"echo $$ >{tmp_path}/hook; echo $PPID >{tmp_path}/once; sleep 90"
     house.hook("slow", on="system_prompt", script=script, timeout=90)
