@@ -44,7 +44,7 @@ FAILURES: dict[str, tuple[Act, int]] = {
     "half an acknowledgement, then hangs": (hangs_after(ACK[:3]), SMALL),
     "half an acknowledgement, then dies": (replies(ACK[:3]), SMALL),
     "dies before the acknowledgement": (replies(b""), SMALL),
-    "dies after the acknowledgement": (replies(ACK), LARGE),
+    "dies after the acknowledgement": (replies(ACK), SMALL),
     "dies in the lead of its answer": (replies(ACK + ANSWER[:5]), SMALL),
     "dies in the middle of its answer": (replies(ACK + ANSWER[:-1]), SMALL),
     "hangs after a short patience": (hangs_after(frames.encode_ack(50)), SMALL),
