@@ -20,7 +20,7 @@ PLACES = ProtectedPaths(
     agent_homes={"x-code": "/srv/x"},
     port=8123,
 )
-NOTHING = LedgerState()  # is approved
+NOT_APPROVED = LedgerState()
 # What agents do all day with other tools, also with files and words like ours.
 ORDINARY_TOOLS: list[tuple[str, dict[str, Any]]] = [
     ("Write", {"file_path": "/home/u/p/src/hooks.json", "content": "x"}),
@@ -76,7 +76,9 @@ def event(tool: str, input: dict[str, Any], agent: str = "claude-code") -> Event
     )
 
 
-def verdict(found: Event, *allow: str, places: ProtectedPaths = PLACES, approved: LedgerState = NOTHING) -> Verdict:
+def verdict(
+    found: Event, *allow: str, places: ProtectedPaths = PLACES, approved: LedgerState = NOT_APPROVED
+) -> Verdict:
     said = Protection(protected_paths=places, settings=Confirmed(allow), approved=approved).judge(found)
     return said.output.verdict if said else Verdict.ABSTAIN
 

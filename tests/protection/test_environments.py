@@ -36,14 +36,8 @@ ALL = replace(
     OWN, environments=find_environments([SITE, USER_SITE], [ROOT, TOOL, "/home/u/.local/share/uv/tools/hooktray"])
 )
 
-# What a developer's agent does in a project whose environment holds Hooktray; it works in /home/u/p.
-DEVELOPMENT = lines("development")
-DENIED = lines("denied in an environment")
-ASKED = lines("asked about in an environment")
-MANAGED = lines("managed installations")
 
-
-@every("line", DEVELOPMENT)
+@every("line", lines("development"))
 def test_a_project_with_hooktray_in_its_environment_is_worked_on_freely(line: str) -> None:
     assert [shell(line, places=places) for places in (SHARED, OWN, UV, USER)] == [Verdict.ABSTAIN] * 4
 
@@ -55,7 +49,13 @@ def test_no_ordinary_call_is_refused_for_the_sake_of_the_environment() -> None:
     assert [one.tool for one in cases if verdict(one, places=ALL)] == []
 
 
-@every(("line", "expected"), [*((line, Verdict.DENY) for line in DENIED), *((line, Verdict.ASK) for line in ASKED)])
+@every(
+    ("line", "expected"),
+    [
+        *((line, Verdict.DENY) for line in lines("denied in an environment")),
+        *((line, Verdict.ASK) for line in lines("asked about in an environment")),
+    ],
+)
 def test_what_changes_our_environment_is_no_agents_business(line: str, expected: Verdict) -> None:
     assert shell(line, places=SHARED) is expected
 
@@ -63,7 +63,7 @@ def test_what_changes_our_environment_is_no_agents_business(line: str, expected:
 @every(
     ("places", "line"),
     [
-        *((OWN, line) for line in MANAGED),
+        *((OWN, line) for line in lines("managed installations")),
         *((UV, f"uv tool {words}") for words in ("upgrade hooktray", "upgrade --all", "uninstall hooktray")),
     ],
 )

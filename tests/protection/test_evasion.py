@@ -9,8 +9,6 @@ from tray.agents.registry import AGENTS
 from tray.model.decision import Verdict
 
 PROGRAMS = [(agent, program) for agent in AGENTS.values() for program in sorted(agent.programs)]
-
-
 VARIABLES = [
     (program, name)
     for agent, program in PROGRAMS

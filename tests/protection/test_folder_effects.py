@@ -13,23 +13,19 @@ from tray.model.decision import Verdict
 # Words for the home, and for a folder between it and our files.
 HOMES = ["~", "~/", "$HOME", '"$HOME"', "${HOME}", "${HOME:?}", "/home/u", "/home/u/", "/home", "/*", "..", "../"]
 INNER = ["~/.config", "$HOME/.local", "/home/u/.local/state", "../.config", "~/.conf*", "~/.*"]
-WAYS = lines("ways to take a folder away")
-BY_NAME = lines("folders taken away by name")
-# What people do all day, also in and beside their home.
-HARMLESS = lines("harmless to folders")
 
 
-@every(("way", "folder"), pairs(WAYS, HOMES + INNER))
+@every(("way", "folder"), pairs(lines("ways to take a folder away"), HOMES + INNER))
 def test_what_takes_away_a_folder_above_our_files_takes_them_away(way: str, folder: str) -> None:
     assert shell(way.replace("{p}", folder)) >= Verdict.ASK
 
 
-@every("line", BY_NAME)
+@every("line", lines("folders taken away by name"))
 def test_what_finds_our_files_below_such_a_folder_is_seen(line: str) -> None:
     assert shell(line) >= Verdict.ASK
 
 
-@every("line", HARMLESS)
+@every("line", lines("harmless to folders"))
 def test_folders_without_our_files_are_their_owners_business(line: str) -> None:
     assert shell(line) is Verdict.ABSTAIN
 

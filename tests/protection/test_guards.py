@@ -26,8 +26,6 @@ GUARDS = [
     "tools/ci/gate",
     "x.toml",
 ]
-WRITES = lines("ways to change what a hook goes by")
-READS = lines("ways to read it")
 
 
 def verdict(tool: str, input: dict[str, Any], *guards: str) -> Verdict:
@@ -35,7 +33,9 @@ def verdict(tool: str, input: dict[str, Any], *guards: str) -> Verdict:
 
 
 def writes(guard: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield from (("Bash", {"command": line.replace("{p}", guard)}) for line in WRITES)
+    yield from (
+        ("Bash", {"command": line.replace("{p}", guard)}) for line in lines("ways to change what a hook goes by")
+    )
     yield "Write", {"file_path": f"/home/u/p/{guard}", "content": "exit 0"}
     yield "Edit", {"file_path": guard, "old_string": "a", "new_string": "b"}
     yield "MultiEdit", {"file_path": f"./{guard}", "edits": []}
@@ -52,7 +52,11 @@ def test_no_tool_changes_what_a_hook_goes_by_without_a_question(guard: str) -> N
 
 @every("guard", GUARDS)
 def test_reading_and_running_it_is_free(guard: str) -> None:
-    judged = [one for one in READS if verdict("Bash", {"command": one.replace("{p}", guard)}, f"/home/u/p/{guard}")]
+    judged = [
+        one
+        for one in lines("ways to read it")
+        if verdict("Bash", {"command": one.replace("{p}", guard)}, f"/home/u/p/{guard}")
+    ]
 
     assert judged == []
 

@@ -98,7 +98,6 @@ LINES: list[tuple[str, Verdict]] = [
     ("mv connected/.claude/settings.json /tmp/s", DENY),
     ("rm connected/.claude/settings.json", DENY),
 ]
-ORDINARY = lines("ordinary in a project")
 
 
 @pytest.fixture
@@ -134,4 +133,8 @@ def test_a_command_is_judged_by_what_it_surely_does(root: Path, line: str, expec
 
 
 def test_no_ordinary_command_in_such_a_project_is_refused_or_asked_about(root: Path) -> None:
-    assert [line for line in ORDINARY if verdict(root, "Bash", {"command": line}) is not Verdict.ABSTAIN] == []
+    assert [
+        line
+        for line in lines("ordinary in a project")
+        if verdict(root, "Bash", {"command": line}) is not Verdict.ABSTAIN
+    ] == []

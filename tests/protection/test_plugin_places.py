@@ -27,8 +27,6 @@ CODE = [
     "~/.qwen/extensions/x/qwen-extension.json",
     ".opencode/plugin/x.ts",
 ]
-WAYS = lines("ways to bring code")
-TREES = lines("ways to bring a folder of code")
 LINE = "Look at !`git status` first."
 SHELL_TEXTS = [
     (".claude/skills/x/SKILL.md", f"---\nname: x\n---\n{LINE}\n"),
@@ -54,7 +52,6 @@ PLAIN_TEXTS = [
     ("src/register.js", "x"),
     ("hooks/register.js", "x"),
 ]
-HARMLESS = lines("harmless to skills")
 
 
 def edits(path: str, text: str) -> list[tuple[str, dict[str, Any]]]:
@@ -68,7 +65,7 @@ def edits(path: str, text: str) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-@every(("way", "path"), pairs(WAYS, CODE))
+@every(("way", "path"), pairs(lines("ways to bring code"), CODE))
 def test_no_shell_line_brings_code_that_answers_for_hooks(way: str, path: str) -> None:
     home = path.replace("~", "/home/u")  # in code nobody expands it
 
@@ -83,7 +80,7 @@ def test_no_file_tool_does(path: str) -> None:
     assert verdict(event("mcp__fs__write_file", {"path": path, "content": "x"})) >= Verdict.ASK
 
 
-@every("line", TREES)
+@every("line", lines("ways to bring a folder of code"))
 def test_a_folder_that_may_bring_such_code_is_asked_about(line: str) -> None:
     assert shell(line) is Verdict.ASK
 
@@ -104,7 +101,7 @@ def test_a_text_without_one_passes(path: str, text: str) -> None:
     assert judged == dict.fromkeys(judged, Verdict.ABSTAIN)
 
 
-@every("line", HARMLESS)
+@every("line", lines("harmless to skills"))
 def test_other_calls_about_skills_are_free(line: str) -> None:
     assert shell(line) is Verdict.ABSTAIN
 

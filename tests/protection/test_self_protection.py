@@ -23,17 +23,14 @@ from tray.protection.self_protection import Protection
 SHORTEST = 20  # seconds: Starchild's limit for a tool call, the shortest of all agents
 
 CLAUDE = "~/.claude/settings.json"
-DENIED = lines("denied")
-UNCLEAR = lines("unclear")
-FREE = lines("free")
 
 
 @every(
     ("line", "expected"),
     [
-        *((line, Verdict.DENY) for line in DENIED),
-        *((line, Verdict.ASK) for line in UNCLEAR),
-        *((line, Verdict.ABSTAIN) for line in FREE),
+        *((line, Verdict.DENY) for line in lines("denied")),
+        *((line, Verdict.ASK) for line in lines("unclear")),
+        *((line, Verdict.ABSTAIN) for line in lines("free")),
     ],
 )
 def test_a_command_is_judged_by_what_it_does(line: str, expected: Verdict) -> None:

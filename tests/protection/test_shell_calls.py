@@ -18,12 +18,6 @@ from tray.protection.self_protection import Protection
 from tray.protection.shell_calls import VERBS
 from tray.shell.split import WRAPPERS
 
-# To switch off, end or remove us: each is denied or asked about.
-CALLS = lines("hidden calls")
-
-# To change the file {p}.
-WAYS = lines("ways to change a file")
-
 # One file, as it may be written.
 SPELLINGS = [
     "/home/u/.claude/settings.json",
@@ -82,15 +76,9 @@ TOOLS: list[tuple[str, dict[str, Any]]] = [
     ("shell", {"command": ["bash", "-lc", "hooktray off"]}),
 ]
 
-# Their words stand nowhere: docs/security.md says so, and the human gate holds without us.
-UNSEEN = lines("unseen")
-
-# What an agent does all day, also with files and words like ours.
-ORDINARY = lines("ordinary")
-
 
 def test_a_forbidden_command_is_caught_however_it_is_written() -> None:
-    assert [line for line in CALLS if shell(line) < Verdict.ASK] == []
+    assert [line for line in lines("hidden calls") if shell(line) < Verdict.ASK] == []
 
 
 @every("wrapper", sorted(WRAPPERS))
@@ -99,7 +87,7 @@ def test_no_program_that_runs_another_hides_a_forbidden_command(wrapper: str) ->
     assert shell(f"{wrapper} hooktray off") in (Verdict.ASK, Verdict.DENY)
 
 
-@every(("way", "spelling"), pairs(WAYS, SPELLINGS))
+@every(("way", "spelling"), pairs(lines("ways to change a file"), SPELLINGS))
 def test_a_forbidden_write_is_caught_however_it_is_written(way: str, spelling: str) -> None:
     assert shell(way.replace("{p}", spelling)) >= Verdict.ASK
 
@@ -109,14 +97,14 @@ def test_a_tool_that_is_no_shell_is_caught_too() -> None:
 
 
 def test_what_hides_its_words_is_not_seen_and_the_documentation_says_so() -> None:
-    assert [line for line in UNSEEN if shell(line) is not Verdict.ABSTAIN] == []
+    assert [line for line in lines("unseen") if shell(line) is not Verdict.ABSTAIN] == []
     said = (Path(__file__).parents[2] / "docs" / "security.md").read_text()
     for what in ("base64", "git apply", "kill", "put together at run time"):
         assert what in said
 
 
 def test_ordinary_calls_are_left_alone() -> None:
-    assert [line for line in ORDINARY if shell(line) >= Verdict.ASK] == []
+    assert [line for line in lines("ordinary") if shell(line) >= Verdict.ASK] == []
     assert [tool for tool in ORDINARY_TOOLS if verdict(event(*tool)) >= Verdict.ASK] == []
 
 
