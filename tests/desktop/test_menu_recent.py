@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from every import every
 from msgspec.structs import replace
 
 from desktop.menu_parts import NOON, RECORD, find
@@ -19,15 +19,7 @@ def test_a_recent_row_says_verdict_agent_project_event_and_age() -> None:
     assert row.action == ShowReason("r1")
 
 
-def test_at_most_ten_recent_rows_are_shown_newest_first() -> None:
-    records = tuple(replace(RECORD, id=f"r{number}") for number in range(30))
-
-    shown = find(MenuState(now=NOON, recent=records), "recent").children
-
-    assert [row.id for row in shown] == [f"recent/r{number}" for number in range(10)]
-
-
-@pytest.mark.parametrize(
+@every(
     ("record", "sign"),
     [
         (RECORD, "✕"),
@@ -72,9 +64,12 @@ def test_refusals_come_first_and_what_nobody_objected_to_is_a_number() -> None:
     quiet = [replace(RECORD, id=f"q{number}", verdict=Verdict.ABSTAIN, hooks=()) for number in range(12)]
     allowed = replace(RECORD, id="allowed", verdict=Verdict.ALLOW)
     records = (*quiet[:6], allowed, *quiet[6:], RECORD)
+    many = tuple(replace(RECORD, id=f"r{number}") for number in range(30))
 
     shown = find(MenuState(now=NOON, recent=records), "recent").children
 
     assert [row.id for row in shown] == ["recent/r1", "recent/allowed", "recent/quiet"]
     assert shown[-1].label == "12 decisions without an opinion"
     assert shown[-1].action == OpenPage()
+    ten = [row.id for row in find(MenuState(now=NOON, recent=many), "recent").children]
+    assert ten == [f"recent/r{number}" for number in range(10)]

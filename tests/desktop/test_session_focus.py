@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 from at_once import AtOnce
+from every import every
 
 from tray.desktop.focus import FocusResult
 from tray.desktop.session_focus import SessionFocus
@@ -16,6 +17,7 @@ from tray.notify.service import AlertService
 from tray.sessions.session_tracker import SessionTracker
 
 SESSION = Session(agent="codex", session="s", project="api", name="Import", place=Place(window="7"))
+CLOSED = FocusResult(False, "its terminal is closed")
 
 
 class Going(AtOnce):
@@ -43,37 +45,34 @@ class Going(AtOnce):
         self.opened.append(place)
 
 
-@pytest.fixture
-def going(monkeypatch: pytest.MonkeyPatch) -> Going:
+@every(
+    ("result", "page", "said"),
+    [
+        (FocusResult(True), True, []),
+        (
+            FocusResult(True, "one of 3 windows"),
+            True,
+            [("", "one of 3 windows")],
+        ),
+        (CLOSED, True, [("Cannot go to Import: its terminal is closed", "its page is opened instead")]),
+        (CLOSED, False, [("Cannot go to Import: its terminal is closed", "")]),
+    ],
+)
+def test_only_what_did_not_work_is_said_and_then_the_page_opens(
+    monkeypatch: pytest.MonkeyPatch, result: FocusResult, page: bool, said: list[tuple[str, str]]
+) -> None:
     going = Going()
     monkeypatch.setattr("tray.desktop.session_focus.focus", going.focus)  # no desktop is here
-    return going
+    going.result, going.page = result, page
 
-
-def test_when_the_window_is_in_front_nothing_is_said(going: Going) -> None:
     going.went.go("codex", "s")
 
-    assert (going.said, going.opened) == ([], [])
+    assert going.said == said
+    assert going.opened == (["session?agent=codex&session=s"] if result == CLOSED and page else [])
 
 
-def test_when_the_window_may_be_the_wrong_one_that_is_said(going: Going) -> None:
-    going.result = FocusResult(True, "which of its 3 windows has it is not known")
-    going.went.go("codex", "s")
-
-    assert going.said == [("", "which of its 3 windows has it is not known")]
-
-
-@pytest.mark.parametrize("page", [True, False])
-def test_when_nothing_was_raised_one_line_says_why_and_the_page_opens(going: Going, page: bool) -> None:
-    going.result, going.page = FocusResult(False, "its terminal is closed"), page
-    going.went.go("codex", "s")
-
-    hint = "its page is opened instead" if page else ""
-    assert going.said == [("Cannot go to Import: its terminal is closed", hint)]
-    assert going.opened == (["session?agent=codex&session=s"] if page else [])
-
-
-def test_a_session_that_is_forgotten_says_so(going: Going) -> None:
+def test_a_session_that_is_forgotten_says_so() -> None:
+    going = Going()
     going.went.go("codex", "gone")
 
     assert going.said == [("this session is no longer known", "")]
