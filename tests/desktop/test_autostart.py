@@ -23,8 +23,10 @@ from tray.desktop.autostart import (
     RunValue,
     command,
     desktop_file,
+    launch_agent,
     login_entries,
 )
+from tray.desktop.macos import LAUNCHD_SOCKET, activated_sockets
 from tray.desktop.windows import RunKey
 from tray.errors import HooktrayError
 from tray.execution.isolation import STARTER, base_interpreter
@@ -130,6 +132,13 @@ def test_on_macos_it_is_a_property_list(tmp_path: Path) -> None:
 
     words = plistlib.loads((tmp_path / "Library" / "LaunchAgents" / f"{LABEL}.plist").read_bytes())
     assert (words["Label"], words["ProgramArguments"], words["RunAtLoad"]) == (LABEL, list(ARGV), True)
+
+
+def test_launchd_listens_at_the_trays_path_for_its_owner_only() -> None:
+    words = plistlib.loads(launch_agent(Path("/a b/tray.sock"), ("/bin/tray", "run")).encode())
+
+    assert words["Sockets"] == {LAUNCHD_SOCKET: {"SockPathMode": 0o600, "SockPathName": "/a b/tray.sock"}}
+    assert activated_sockets() == [], "launchd did not start this process"
 
 
 def test_on_windows_it_is_one_value_of_the_run_key() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from desk import Desk, wait
+from desk import Desk
 from msgspec.structs import replace
 from Xlib import display  # type: ignore[import-untyped]
 
@@ -45,20 +45,8 @@ def test_a_terminal_that_names_an_inner_window_of_its_own_is_raised(desk: Desk) 
 
 def test_what_has_no_window_here_raises_nothing_and_says_so(desk: Desk) -> None:
     one = terminal(desk, "first")
+    assert x11.idle_seconds({}) is None
     nothing = FocusResult(False, "this desktop has no way to raise its window")
 
     assert [focus(Place(), "", desk.environment), focus(Place(window="99"), "", {})] == [nothing] * 2
     assert not focus(replace(one.place, display=":999"), "", desk.environment).raised
-
-
-def test_idle_time_begins_anew_with_a_key(desk: Desk) -> None:
-    def idle() -> float:
-        found = x11.idle_seconds(desk.environment)
-        assert found is not None
-        return found
-
-    wait(lambda: idle() > 2, what="nobody touches it")
-    desk.run(["xdotool", "key", "shift"])
-
-    wait(lambda: idle() < 2, what="a key was pressed")
-    assert x11.idle_seconds({}) is None
