@@ -324,3 +324,20 @@ def test_a_hook_that_is_taken_out_stays_before_those_of_later_sources(house: Hou
     house.configure({"hooks": rules[:1], "sources": sources})
 
     assert [one.hook.name for one in house.stores.ledger.in_order()] == ["a", "b", "true"]
+
+
+def test_a_damaged_copy_is_mended_at_the_next_look_and_told_if_it_cannot_be(house: House) -> None:
+    state = house.hook("guard", on="tool_before", script="exit 0")
+    healths = []
+    for _ in range(2):
+        for file in house.stores.copies.folder.rglob("*"):
+            if file.is_file():
+                file.chmod(0o700)
+                file.write_text("#!/bin/sh\necho evil\n")
+        fresh = fresh_catalog(house)
+        fresh.refresh()
+        healths.append(fresh.states[0].health)
+        edit(house, "guard")  # so that the files no longer hold what was approved
+
+    assert healths[0] == ""
+    assert state.digest[:8] in healths[1]

@@ -9,6 +9,7 @@ from approvals.declared import argv, hook, program, saved
 from every import every
 from msgspec.structs import replace
 
+from tray.approvals import covered_files
 from tray.approvals.inspection import file_stamps, inspect, read_bundle
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
@@ -267,3 +268,11 @@ def test_the_signature_sees_an_edit_whose_time_was_set_back(folder: Path) -> Non
     os.utime(guard, ns=(status.st_atime_ns, status.st_mtime_ns))
 
     assert file_stamps(hook(folder, "./guard.sh")) != before
+
+
+def test_a_file_that_is_too_large_is_refused_by_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(covered_files, "MAX_SIZE", 10)
+    script(folder / "guard.sh")
+
+    with pytest.raises(HooktrayError, match=r"guard\.sh"):
+        read_bundle(hook(folder, "./guard.sh"))

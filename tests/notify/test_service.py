@@ -118,7 +118,7 @@ def test_a_guard_that_failed_without_the_tray_has_its_critical_alert_at_the_next
     assert alert.body == "guard · X-Code CLI · not found: jq"
 
 
-UNASKED = {"reason": "not supported yet", "answer": {"line": "claude-code"}}
+UNASKED: dict[str, Any] = {"reason": "not supported yet", "answer": {"line": "claude-code"}}
 WINDSURF = event(EventKind.OTHER, agent="windsurf", skip_reason=SkipReason.NOT_SUPPORTED)
 
 

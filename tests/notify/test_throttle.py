@@ -157,7 +157,7 @@ def test_quiet_hours(hours: QuietHours | None, now: str, until: str | None) -> N
 
 def test_what_stands_apart_waits_and_is_folded_into_no_summary(throttle: Throttle, clock: Clock) -> None:
     broken = alert(cls=AlertClass.INFORMATION, key="config", apart=True)
-    shown = []
+    shown: list[object] = []
     for offered in ([broken], [ended("api"), ended("api"), broken, replace(broken, body="anew")]):
         throttle.snooze(60)
         throttle.offer(offered)

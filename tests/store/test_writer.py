@@ -211,7 +211,7 @@ def damage(database: Database, name: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the size of a thread's stack has a limit there")
 def test_a_row_whose_thread_cannot_start_is_written_with_the_next_one(database: Database) -> None:
-    with closing(Journal(database)) as journal:
+    with closing(Journal(database, wait=10.0)) as journal:
         with no_thread_left(), pytest.raises(RuntimeError, match="can't start new thread"):
             append(journal, "first")
 
