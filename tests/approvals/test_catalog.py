@@ -330,13 +330,10 @@ def test_a_damaged_copy_is_mended_at_the_next_look_and_told_if_it_cannot_be(hous
     state = house.hook("guard", on="tool_before", script="exit 0")
     healths = []
     for _ in range(2):
-        for file in house.stores.copies.folder.rglob("*"):
-            if file.is_file():
-                file.chmod(0o700)
-                file.write_text("#!/bin/sh\necho evil\n")
-        fresh = fresh_catalog(house)
-        fresh.refresh()
-        healths.append(fresh.states[0].health)
+        for file in (one for one in house.stores.copies.folder.rglob("*") if one.is_file()):
+            file.chmod(0o700)
+            file.write_text("evil")
+        healths.append(house.state("guard").health)
         edit(house, "guard")  # so that the files no longer hold what was approved
 
     assert healths[0] == ""

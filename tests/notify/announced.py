@@ -9,7 +9,7 @@ from agents.recordings import built
 from notify import samples
 
 from tray.clock import Clock
-from tray.model.decision import Decision, Outcome, Record, Status, Verdict
+from tray.model.decision import NO_OPINION, Decision, Outcome, Record, Status, Verdict
 from tray.model.event import Event, EventKind
 from tray.notify.alert import Alert, AlertClass, FixedSettings
 from tray.settings import Settings
@@ -32,9 +32,9 @@ class Announced:
         self.alerts: list[Alert] = []
         self.withdrawn: list[str] = []
 
-    def decide(self, event: Event, decision: Decision | None = None, **row: Any) -> None:
+    def decide(self, event: Event, decision: Decision = NO_OPINION, **row: Any) -> None:
         """Tells the service of an event, its decision and its row."""
-        self.service.decided(event, decision or Decision(), record(event, **row))
+        self.service.decided(event, decision, record(event, **row))
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
         self.alerts += alerts

@@ -11,6 +11,7 @@ from every import every
 from scripts import loaded
 
 from tray.notify.alert import DEFAULTS
+from tray.settings import SOUNDS
 
 compose = loaded("docs/compose_sounds.py")
 FOLDER = compose.FOLDER
@@ -38,5 +39,5 @@ def test_the_committed_file_is_what_the_composer_makes_short_and_soft_at_both_en
 
 
 def test_every_sound_a_class_asks_for_exists_and_no_file_is_left_over() -> None:
-    assert {path.stem for path in FOLDER.glob("*.wav")} == set(NAMES)
+    assert {path.stem for path in FOLDER.glob("*.wav")} == set(NAMES) == set(SOUNDS), "those that can be named"
     assert {default.sound for default in DEFAULTS.values()} - {""} == set(NAMES)

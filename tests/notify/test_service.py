@@ -23,7 +23,9 @@ def test_an_event_is_told_once_and_at_once_if_it_was_let_go_and_its_hooks_troubl
     announced.service.arrived(ended)
     assert announced.classes == [AlertClass.SESSION_END]
     announced.decide(ended, FAILED)
+    announced.decide(event(EventKind.TOOL_BEFORE, id="2"), FAILED)  # the hook is announced once an hour
     assert announced.classes == [AlertClass.SESSION_END, AlertClass.HOOK_FAILED]
+    assert [one.hook for one in announced.service.hook_problems] == ["h"]
 
     announced.decide(event(EventKind.TURN_END), Decision(outcomes=(replace(FAILED.outcomes[0], hook="other"),)))
     assert sorted(announced.classes[2:]) == [AlertClass.HOOK_FAILED, AlertClass.TURN_END]
@@ -323,15 +325,6 @@ def test_a_projects_own_rules_hold_there_and_what_the_menu_turned_off_holds_ever
     assert {(one.notify, one.sound, one.sound_name) for one in rules} == {(False, "none", "")}
     assert muted.alerts["note"] == loud
     assert mute_classes(wanted, ()) is wanted
-
-
-def test_a_broken_hook_is_told_once_an_hour_and_counted_meanwhile() -> None:
-    announced = Announced(clock=Clock())
-    for number in range(5):
-        announced.decide(event(EventKind.TOOL_BEFORE, id=str(number)), FAILED)
-
-    assert announced.classes == [AlertClass.HOOK_FAILED]
-    assert [one.hook for one in announced.service.hook_problems] == ["h"]
 
 
 def reported(line: str, id: str, **more: Any) -> Event:

@@ -146,12 +146,8 @@ def restart(bench: Bench) -> None:
     bench.restart()
 
 
-def turn_off(bench: Bench) -> None:
-    bench.house.stores.switch.set_enabled(False, "test")
-
-
-def turn_on(bench: Bench) -> None:
-    bench.house.stores.switch.set_enabled(True, "test")
+def switch(enabled: bool) -> Callable[[Bench], None]:
+    return lambda bench: bench.house.stores.switch.set_enabled(enabled, "test")
 
 
 def pause(bench: Bench) -> None:
@@ -235,9 +231,9 @@ SCENES: dict[str, tuple[Sequence[Step], list[str]]] = {
     ),
     "without an id": ((START, {**after(), "tool_use_id": ""}), []),
     "an event before whose hooks still run": ((START, still_running, after()), []),
-    "off": ((START, turn_off, after()), []),
-    "off, then on": ((START, turn_off, before(), turn_on, after()), []),
-    "off, with an event before that no line saw": ((START, turn_off, before(1), turn_on, after(2)), []),
+    "off": ((START, switch(False), after()), []),
+    "off, then on": ((START, switch(False), before(), switch(True), after()), []),
+    "off, with an event before that no line saw": ((START, switch(False), before(1), switch(True), after(2)), []),
     "paused": ((START, pause, after()), []),
     "restarted after the event before": ((START, before(), restart, after()), []),
     "restarted, with an event before that nothing kept": ((START, restart, after()), []),

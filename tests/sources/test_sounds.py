@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from every import every
 
-from tray.notify.sound import SOUNDS as FOLDER
-from tray.settings import SOUNDS
 from tray.sources.configuration import parse
 
 NOWHERE = str(Path("/nowhere/done.ogg").absolute())
@@ -29,10 +27,6 @@ def theme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def warnings(**rules: object) -> tuple[str, ...]:
     return parse(json.dumps(rules), "/h/hooktray.yaml").warnings
-
-
-def test_our_own_sounds_are_those_that_can_be_named() -> None:
-    assert tuple(sorted(path.stem for path in FOLDER.glob("*.wav"))) == SOUNDS
 
 
 def test_what_can_be_heard_and_what_is_meant_to_be_silent_is_no_trouble(theme: Path) -> None:

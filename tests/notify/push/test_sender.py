@@ -132,18 +132,18 @@ def test_a_url_that_apprise_does_not_take_is_said_so(processes: PushProcesses, t
     assert result.problem
 
 
-def test_without_the_extra_the_line_that_installs_it_is_named(tmp_path: Path) -> None:
-    with closing(PushProcesses((sys.executable, "-c", WITHOUT_APPRISE), LONG)) as processes:
-        result = send(processes, f"ntfy://127.0.0.1:1/{SECRET}", tmp_path)
-
-    assert result == PushResult(PushStatus.REFUSED, "Apprise is not installed: pip install 'hooktray[push]'")
-
-
-def test_a_failure_of_apprise_that_nobody_expects_is_reported_as_one(tmp_path: Path) -> None:
-    with closing(PushProcesses((sys.executable, "-c", "raise KeyboardInterrupt"))) as processes:
-        result = send(processes, f"ntfy://127.0.0.1:1/{SECRET}", tmp_path)
-
-    assert result == PushResult(PushStatus.UNKNOWN, "Apprise failed in an unexpected way: it may have arrived")
+@pytest.mark.parametrize(
+    ("program", "result"),
+    [
+        (WITHOUT_APPRISE, (PushStatus.REFUSED, "Apprise is not installed: pip install 'hooktray[push]'")),
+        ("raise KeyboardInterrupt", (UNKNOWN, "Apprise failed in an unexpected way: it may have arrived")),
+    ],
+)
+def test_an_apprise_that_is_missing_or_fails_in_an_unexpected_way_is_reported(
+    tmp_path: Path, program: str, result: tuple[PushStatus, str]
+) -> None:
+    with closing(PushProcesses((sys.executable, "-c", program), LONG)) as processes:
+        assert send(processes, f"ntfy://127.0.0.1:1/{SECRET}", tmp_path) == PushResult(*result)
 
 
 def test_a_kept_url_is_found_by_its_reference(processes: PushProcesses, tmp_path: Path) -> None:
