@@ -20,8 +20,7 @@ def exceptions(house: House) -> tuple[str, ...]:
 def test_an_exception_of_the_protection_counts_only_once_confirmed_as_it_stands(house: House) -> None:
     house.configure({"protection": {"allow": ["hooktray pause"]}})
     before = exceptions(house)
-    (setting,) = house.catalog.settings()
-    house.consent.confirm(setting.key, setting.digest, "test", accept=True)
+    confirm(house)
     confirmed = exceptions(house)
     house.configure({"protection": {"allow": ["hooktray pause", "hooktray off"]}})
 

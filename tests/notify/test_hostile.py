@@ -118,9 +118,7 @@ def send(backend: NotificationBackend, texts: list[Alert]) -> None:
 
 
 @pytest.mark.desktop
-def test_every_one_of_them_is_shown_on_the_bus_and_some_by_notify_send_and_none_as_markup(
-    markup_server: Recorder,
-) -> None:
+def test_each_is_shown_on_the_bus_and_some_by_notify_send_and_none_as_markup(markup_server: Recorder) -> None:
     some = [alert for alert in ALERTS if any(sign in alert.body for sign in ("\\", "<", "-u"))][:10]
     send(FreedesktopBackend(), ALERTS)
     send(NotifySendBackend(), some)

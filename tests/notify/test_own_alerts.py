@@ -56,9 +56,7 @@ def test_hostile_text_is_announced_in_no_alert_as_it_is(text: str) -> None:
         assert_fit_for_the_screen(alert)
 
 
-def test_an_answer_to_what_the_user_did_is_not_low_because_gnome_shows_no_banner_of_those(
-    announced: Announced,
-) -> None:
+def test_an_answer_to_the_user_is_not_low_because_gnome_shows_no_banner_of_those(announced: Announced) -> None:
     announced.service.inform("", "A program that is not a tray host clicked in Hooktray's menu, which did nothing")
 
     (answer,) = announced.alerts

@@ -55,14 +55,10 @@ def test_events_of_the_time_without_a_tray_are_summed_up(announced: Announced) -
     announced.service.summarize_offline([record(one), record(one, verdict=Verdict.DENY)])
     announced.service.summarize_offline([])
 
-    assert [alert.body for alert in announced.alerts] == [
-        "2 events were answered while the tray was not running · 1 of them was denied"
-    ]
+    assert announced.bodies == ["2 events were answered while the tray was not running · 1 of them was denied"]
 
 
-def test_events_that_a_busy_tray_did_not_answer_are_summed_up_if_they_may_have_raised_an_alert(
-    announced: Announced,
-) -> None:
+def test_events_that_a_busy_tray_did_not_answer_are_summed_up_if_they_may_have_alerts(announced: Announced) -> None:
     step, end = event(EventKind.TOOL_BEFORE), event(EventKind.TURN_END, name="Stop")
 
     announced.service.summarize_missed([record(step), record(step, verdict=Verdict.ALLOW)])
@@ -279,10 +275,9 @@ def test_a_question_that_ended_otherwise_is_taken_back_and_that_is_said(end: Res
 
 
 def test_an_agents_own_prompt_is_not_told_beside_the_question(announced: Announced) -> None:
-    prompt = event(EventKind.NOTIFICATION, id="2", topic="permission_prompt", message="may I?")
     announced.service.question_opened(question())
 
-    announced.decide(prompt)
+    announced.decide(event(EventKind.NOTIFICATION, id="2", topic="permission_prompt", message="may I?"))
 
     assert announced.classes == [AlertClass.ASKED]
 

@@ -98,20 +98,6 @@ def test_where_the_user_allows_no_toasts_it_is_a_balloon(toasts: Toasts) -> None
     assert balloons == [("claude-code · shop", "Turn ended")]
 
 
-def test_a_balloon_has_title_and_text_as_long_as_windows_takes_them_and_fails_without_an_icon() -> None:
-    icon = Balloons()
-
-    async def main() -> None:
-        shown = await notifier(BalloonBackend(icon)).send(alert(title="t" * 100, body="🪝" * 300))
-        without = notifier(BalloonBackend(Balloons(icon=False)))
-        assert (shown, await without.send(alert())) == (Delivery.SENT, Delivery.FAILED)
-        assert without.last_error == "balloon: there is no tray icon at which it could be shown"
-
-    asyncio.run(main())
-
-    assert icon.shown == [("t" * 63, "🪝" * 127)]
-
-
 @pytest.mark.parametrize(
     ("mode", "may_interrupt"),
     [(ToastNotificationMode.UNRESTRICTED, True), (ToastNotificationMode.PRIORITY_ONLY, False), (None, True)],
