@@ -7,7 +7,9 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,6 @@ from live import Live
 from plain import Plain
 
 from tray.agents.protocol import parse
-from tray.engine.log_rows import log_row
 from tray.engine.stores import open_stores
 from tray.model.decision import Record
 from tray.model.event import RelayRequest
@@ -41,7 +42,6 @@ class Can(enum.Flag):
     CONTINUE = enum.auto()  # goes on when a hook refuses the end of its turn
     BLOCK_PROMPT = enum.auto()
     REFUSAL_ENDS_TURN = enum.auto()  # gives its model no reason: a refused call is the last of the turn
-    LOSES_AFTER = enum.auto()  # may end a turn before our line has reported the tool that ran last
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +69,27 @@ class Client:
 def call_id(row: Record) -> str:
     event = parse(RelayRequest(agent=row.agent, event=row.event, id=row.id, body=row.payload.encode()))
     return event.tool.call if event.tool else ""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What came of one printed turn."""
+
+    code: int
+    stdout: str
+    stderr: str
+    made: set[str]  # the files that the client's tools made in the project
+    told: str  # everything that the model was told
+    requests: int
+    results: Mapping[str, str]  # what the model read of each call
+    rows: list[Mapping[str, Any]]  # of the journal, oldest first
+
+    def verdicts(self, kind: str) -> list[str]:
+        return [row["verdict"] for row in self.rows if row["kind"] == kind]
+
+    def row(self, kind: str, call: str) -> Mapping[str, Any]:
+        """Of an event before or after this call."""
+        return next(row for row in self.rows if row["kind"] == kind and call in row["subject"])
 
 
 @dataclass(frozen=True)
@@ -117,18 +138,48 @@ class Session:
         assert may_complain or not self.client.complaint.search(shown), shown
         return done
 
+    def ask(self, calls: Mapping[str, Call], prompt: str = "hello", *, reports_its_end: bool = True) -> Turn:
+        """One printed turn, in which the model asks for these calls, in a project without what others made."""
+        for name in self.made():
+            (self.project / name).unlink()
+        self.model.calls = list(calls.values())
+        self.model.requests.clear()
+        begun = time.time()
+        done = self.turn(prompt)
+
+        def rows() -> list[dict[str, Any]]:
+            return [row for row in self.rows() if row["at"] >= begun]
+
+        if reports_its_end and Can.SESSION_END in self.client.can:
+            wait(lambda: any(row["kind"] == "session_end" for row in rows()), LONG, "the end of the session")
+        return Turn(
+            code=done.returncode,
+            stdout=done.stdout.decode(),
+            stderr=done.stderr.decode(),
+            made=self.made(),
+            told=self.model.told(),
+            requests=len(self.model.requests),
+            results=dict(zip(calls, self.model.results(), strict=False)),
+            rows=[*rows()],
+        )
+
     def made(self) -> set[str]:
         """The files that the client's tools made in the project."""
         return {path.name for path in self.project.iterdir() if not path.name.startswith(".")}
 
     def rows(self, kind: str = "") -> list[dict[str, Any]]:
         """The journal's rows of this agent, of one kind, oldest first."""
-        journal = open_stores(locate(str(self.live.home)), create=False).journal
-        try:
-            rows = [dict(log_row(record)) for record in reversed(journal.recent(1000))]
-        finally:
-            journal.close()
+        rows = sorted(self.live.log(), key=lambda row: float(row["at"]))
         return [row for row in rows if row["agent"] == self.client.agent and kind in ("", row["kind"])]
+
+    @contextmanager
+    def edited(self, change: Callable[[str], str]) -> Iterator[None]:
+        """The client's settings are changed, and put back."""
+        text = self.settings.read_text()
+        self.settings.write_text(change(text))
+        assert self.settings.read_text() != text
+        yield
+        self.settings.write_text(text)
 
     def unseen(self) -> list[str]:
         """What the calls of this agent did that have an event after them and none before them, by their ids."""

@@ -11,8 +11,12 @@ from clients import runs
 pytest.register_assert_rewrite("clients.scenes")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that only waits costs the others nothing, unless they end before it."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """One worker has the tests that share a client, and the longest tests come first."""
+    for item in items:
+        if item.cls and "connected" in item.fixturenames:
+            item.add_marker(pytest.mark.xdist_group(item.cls.__name__))
     items.sort(key=lambda item: item.get_closest_marker("first") is None)
 
 

@@ -50,6 +50,6 @@ KIMI_CODE = Client(
     shell_call=lambda line: Call("Bash", {"command": line, "description": "a step"}),
     settings=f"{FOLDER}/config.toml",
     existing={},
-    can=Can.SESSION_START | Can.BLOCK_PROMPT | Can.LOSES_AFTER,
+    can=Can.SESSION_START | Can.BLOCK_PROMPT,
     prepare=prepare,
 )

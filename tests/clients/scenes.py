@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from clients.client import LONG, Can, Client, Session, session
+from clients.client import LONG, Can, Client, Session, Turn, session
 from clients.desk import at_a_desk
 from clients.model import DONE
 from clients.wires import Call
+from connect.trays import installed
 from desk import wait
 from guards import (
     ASKED,
@@ -44,12 +47,38 @@ SCRIPTS = {
     "slow.sh": SLOW_SCRIPT,
     "stop.sh": 'grep -q \'"stop_hook_active":true\' || echo \'{"decision": "block", "reason": "once-more-please"}\'',
 }
+# One tray has all of these; each is for a call, or a prompt, of its own.
+HOOKS: Sequence[Mapping[str, Any]] = (
+    REFUSED,
+    REFUSED | {"name": "yes", "matcher": "allowed", "decision": "allow"},
+    ASKED | {"name": "ask", "matcher": "asked"},
+    REWRITE,
+    MASK,
+    HALT | {"matcher": "stop here"},
+    NO_PROMPT,
+    ONCE_MORE,
+)
+LINES = {
+    "wanted": "touch wanted",
+    "allowed": "touch allowed",
+    "original": "touch original",
+    "masked": "echo first-secret",
+    "forbidden": "touch forbidden",
+    "asked": "touch asked",
+}
+NAMES = {
+    "session_start": "SessionStart",
+    "prompt": "UserPromptSubmit",
+    "tool_before": "PreToolUse",
+    "tool_after": "PostToolUse",
+}
 # Questions of a client's own to its user.
 COLOUR = {
     "question": "Which colour?",
     "header": "Colour",
     "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}],
 }
+SHADE = COLOUR | {"question": "Which shade?"}
 SIZES = COLOUR | {"question": "Which sizes?", "header": "Sizes"}
 
 Start = Callable[..., Session]
@@ -60,9 +89,16 @@ class Scenes:
     """Subclasses name the client."""
 
     client: Client
-    scripts: Mapping[str, str] = SCRIPTS
+    # What this client is asked besides, in the turn that most tests look at.
+    hooks: ClassVar[Sequence[Mapping[str, Any]]] = ()
+    lines: ClassVar[Mapping[str, str | Call]] = {}
+    scripts: ClassVar[Mapping[str, str]] = {}
+    contexts: ClassVar[Sequence[str]] = ("session_start", "prompt", "tool_after")  # events whose hooks can add one
+    context_dialect: ClassVar[str] = "claude-code"
     # The calls that have no event before them; None where a killed tray may have lost its last rows.
     unseen: Sequence[str] | None = ()
+    asks_for_trust: ClassVar[bool] = False  # by itself, in its own program, of our entries in its user's settings
+    said_of_trust: ClassVar[str] = ""  # by `hooktray agents`, right after `connect`
 
     @pytest.fixture(scope="class", autouse=True)
     @classmethod
@@ -73,6 +109,61 @@ class Scenes:
         except RuntimeError as error:
             pytest.fail(str(error), pytrace=False)
 
+    @pytest.fixture(scope="class")
+    @classmethod
+    def connected(cls, fetched: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+        """A client that its user has connected by `hooktray connect` and one yes, for all tests that only ask it."""
+        with pytest.MonkeyPatch.context() as patch:
+            folder = tmp_path_factory.mktemp("client")
+            patch.setenv("HOME", str(folder))
+            saying = [
+                {"name": kind, "event": kind, "command": f"./{kind}.sh", "dialect": cls.context_dialect}
+                | ({"matcher": "hello"} if kind == "prompt" else {})
+                for kind in cls.contexts
+            ]
+            scripts = {f"{kind}.sh": f"echo '{json.dumps(cls.context(kind))}'" for kind in cls.contexts}
+            one = session(
+                cls.client, folder, (), [*HOOKS, *cls.hooks, *saying], {**SCRIPTS, **cls.scripts, **scripts}
+            )
+        try:
+            cls.said_of_trust = cls.connect(one)
+            yield one
+        finally:
+            one.close()
+
+    @classmethod
+    def context(cls, kind: str) -> Mapping[str, Any]:
+        """How a hook says that this is to be added."""
+        return {"hookSpecificOutput": {"hookEventName": NAMES[kind], "additionalContext": f"context-{kind}"}}
+
+    @classmethod
+    def connect(cls, one: Session) -> str:
+        terminal = Terminal(one.live.argv("connect"), one.project, {**one.environment, **one.live.place.environment})
+        try:
+            wait(lambda: f"Connect {cls.client.agent}?" in terminal.text, LONG, "the question")
+            terminal.type("y\r")
+            assert terminal.process.wait(LONG) == 0
+        finally:
+            terminal.close()
+        said = one.trust()
+        cls.client.trust(one)
+        return said
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def turn(cls, connected: Session) -> Turn:
+        """One printed turn, in which the model asks for every call."""
+        return cls.asked(connected, cls.calls())
+
+    @classmethod
+    def calls(cls) -> dict[str, Call]:
+        lines = {**LINES, **cls.lines}
+        return {name: line if isinstance(line, Call) else cls.client.shell_call(line) for name, line in lines.items()}
+
+    @classmethod
+    def asked(cls, one: Session, calls: Mapping[str, Call]) -> Turn:
+        return one.ask(calls)
+
     @pytest.fixture
     def start(self, tmp_path: Path) -> Iterator[Start]:
         """Starts a tray with these hooks and connects the client."""
@@ -80,99 +171,108 @@ class Scenes:
 
         def start(lines: Sequence[str] = (), *hooks: Mapping[str, Any]) -> Session:
             calls: list[Call] = [self.client.shell_call(line) for line in lines]
-            opened.append(session(self.client, tmp_path, calls, hooks, self.scripts))
+            opened.append(session(self.client, tmp_path, calls, hooks, {**SCRIPTS, **self.scripts}))
             opened[-1].connect()
             return opened[-1]
 
         yield start
         for one in opened:
             one.close()
-            if AGENTS[self.client.agent].keeps_call_ids and self.unseen is not None:
-                assert one.unseen() == list(self.unseen)
+            if self.unseen is not None:
+                self.check_unseen(one, self.unseen)
 
-    def test_a_call_that_nobody_refuses_runs(self, start: Start) -> None:
+    def check_unseen(self, one: Session, expected: Sequence[str]) -> None:
+        if AGENTS[self.client.agent].keeps_call_ids:
+            assert one.unseen() == list(expected)
+
+    def test_a_call_that_nobody_refuses_runs(self, connected: Session, turn: Turn) -> None:
         """Connected on settings that its user had; the hooks in there still run."""
-        one = start(["touch wanted"], REFUSED)
-
-        done = one.turn()
-
-        assert (done.returncode, DONE in done.stdout.decode()) == (0, True), done.stderr.decode()
-        assert one.made() == {"wanted"}
-        assert [(row["verdict"], row["offline"]) for row in one.rows("tool_before")] == [("abstain", False)]
-        after = len(one.rows("tool_after"))
-        assert after == 1 or (after == 0 and Can.LOSES_AFTER in self.client.can)
-        assert len(one.rows("prompt")) == (1 if Can.BLOCK_PROMPT in self.client.can else 0)
-        assert len(one.rows("session_start")) == (1 if Can.SESSION_START in self.client.can else 0)
-        self.settings_hold_what_was_there(one)
+        assert (turn.code, DONE in turn.stdout) == (0, True), turn.stderr
+        assert "wanted" in turn.made
+        before = turn.row("tool_before", "wanted")
+        assert (before["verdict"], before["offline"]) == ("abstain", False)
+        assert turn.row("tool_after", "wanted")
+        assert bool(turn.verdicts("prompt")) is (Can.BLOCK_PROMPT in self.client.can)
+        assert len(turn.verdicts("session_start")) == (1 if Can.SESSION_START in self.client.can else 0)
+        self.settings_hold_what_was_there(connected)
+        self.check_unseen(connected, ())
 
     def settings_hold_what_was_there(self, one: Session) -> None:
         text = one.settings.read_text()
         assert all(word in text for word in self.client.existing)
 
-    def test_an_allowed_call_runs(self, start: Start) -> None:
-        one = start(["touch wanted"], REFUSED | {"matcher": "wanted", "decision": "allow"})
+    def test_connect_and_one_yes_is_all_that_hooktray_needs(self, turn: Turn) -> None:
+        """Where the client has its own question for trust, its user answers that, too: `hooktray agents` says so."""
+        assert self.said_of_trust.startswith("off: ") is self.asks_for_trust
+        assert turn.row("tool_before", "forbidden")["verdict"] == "deny"
 
-        assert one.turn().returncode == 0
-        assert one.made() == {"wanted"}
+    def test_an_allowed_call_runs(self, turn: Turn) -> None:
+        assert "allowed" in turn.made
         said = "allow" if Can.ALLOW in self.client.can else "abstain"
-        assert [row["verdict"] for row in one.rows("tool_before")] == [said]
+        assert turn.row("tool_before", "allowed")["verdict"] == said
 
-    def test_a_refused_call_does_not_run_and_the_model_reads_why(self, start: Start) -> None:
-        one = start(["touch forbidden", "touch wanted"], REFUSED)
-
-        one.turn()
-
-        if Can.REFUSAL_ENDS_TURN in self.client.can:
-            assert (one.made(), one.model.results()) == (set(), [])
-            assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]
-            return
-        assert one.made() == {"wanted"}
-        refused, wanted = one.model.results()
-        assert "no (Hooktray): refused-by-a-rule" in refused
-        assert "refused-by-a-rule" not in wanted
-        assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "abstain"]
-
-    def test_a_rewritten_call_runs_as_rewritten_or_not_at_all(self, start: Start) -> None:
-        one = start(["touch original"], REWRITE)
-
-        one.turn()
-
-        row = one.rows("tool_before")[0]
-        if Can.REWRITE in self.client.can:
-            assert (one.made(), row["verdict"], bool(row["rewrites"])) == ({"rewritten"}, "abstain", True)
-        else:
-            assert (one.made(), row["verdict"]) == (set(), "deny")
-            assert "A hook's rewrite cannot be carried" in one.model.results()[0]
-
-    def test_an_ask_without_anybody_to_ask_is_a_refusal(self, start: Start) -> None:
-        one = start(["touch forbidden"], ASKED)
-
-        one.turn()
-
-        assert one.made() == set()
+    def test_a_refused_call_does_not_run_and_the_model_reads_why(self, turn: Turn) -> None:
+        assert "forbidden" not in turn.made
+        assert turn.row("tool_before", "forbidden")["verdict"] == "deny"
         if Can.REFUSAL_ENDS_TURN not in self.client.can:
-            (result,) = one.model.results()
-            assert "asked-by-a-rule" in result or Can.ASK in self.client.can
-        said = "ask" if Can.ASK in self.client.can else "deny"
-        assert [row["verdict"] for row in one.rows("tool_before")] == [said]
+            assert "no (Hooktray): refused-by-a-rule" in turn.results["forbidden"]
+            assert "refused-by-a-rule" not in turn.results["asked"]
 
-    def test_an_output_is_replaced_or_withheld_where_the_client_can(self, start: Start) -> None:
-        one = start(["echo first-secret"], MASK)
+    def test_a_rewritten_call_runs_as_rewritten_or_not_at_all(self, turn: Turn) -> None:
+        row = turn.row("tool_before", "original")
+        assert ("rewritten" in turn.made, "original" in turn.made) == (Can.REWRITE in self.client.can, False)
+        if Can.REWRITE in self.client.can:
+            assert (row["verdict"], bool(row["rewrites"])) == ("abstain", True)
+        else:
+            assert row["verdict"] == "deny"
+            assert "A hook's rewrite cannot be carried" in turn.results["original"]
 
-        one.turn()
+    def test_an_ask_without_anybody_to_ask_is_a_refusal(self, turn: Turn) -> None:
+        assert "asked" not in turn.made
+        assert turn.row("tool_before", "asked")["verdict"] == ("ask" if Can.ASK in self.client.can else "deny")
+        if Can.REFUSAL_ENDS_TURN not in self.client.can:
+            assert "asked-by-a-rule" in turn.results["asked"] or Can.ASK in self.client.can
 
+    def test_an_output_is_replaced_or_withheld_where_the_client_can(self, turn: Turn) -> None:
         can = self.can(EventKind.TOOL_AFTER)
-        result = "".join(one.model.results())  # none where a refusal ends the turn
+        result = turn.results.get("masked", "")  # none where a refusal ends the turn
         assert ("masked-output" in result) is (Capability.REWRITE_OUTPUT in can)
         is_gone = bool((Capability.REWRITE_OUTPUT | Capability.DENY) & can)
         assert ("first-secret" in result) is not is_gone
 
-    def test_a_hook_that_stops_the_agent_at_the_prompt(self, start: Start) -> None:
-        one = start(["touch wanted"], HALT)
+    def test_contexts_reach_the_model(self, turn: Turn) -> None:
+        assert [kind for kind in self.contexts if f"context-{kind}" not in turn.told] == []
 
-        one.turn()
+    def test_the_end_of_a_turn_can_be_refused_once(self, turn: Turn) -> None:
+        verdicts = turn.verdicts("turn_end")
+        assert verdicts
+        if Can.CONTINUE in self.client.can:
+            assert verdicts == ["deny", "abstain"]
+            assert "once-more-please" in turn.told
 
-        assert (one.model.requests == []) is (Can.BLOCK_PROMPT in self.client.can)
+    def test_the_end_of_a_session_arrives(self, turn: Turn) -> None:
+        assert len(turn.verdicts("session_end")) == (1 if Can.SESSION_END in self.client.can else 0)
+
+    def test_a_hook_that_stops_the_agent_at_the_prompt(self, connected: Session) -> None:
+        turn = connected.ask({"wanted": self.client.shell_call("touch wanted")}, "stop here")
+
+        assert (turn.requests == 0) is (Can.BLOCK_PROMPT in self.client.can)
+
+    def test_a_refused_prompt_never_reaches_the_model(self, connected: Session) -> None:
+        turn = connected.ask({}, "a secret prompt")
+
+        if Can.BLOCK_PROMPT not in self.client.can:
+            assert (turn.verdicts("prompt"), "a secret prompt" in turn.told) == ([], True)
+            return
+        assert turn.verdicts("prompt") == ["deny"]
+        assert "a secret prompt" not in turn.told
+        shown = self.client.refused_prompt
+        if shown is not None:
+            assert (shown or "refused-prompt") in turn.stdout + turn.stderr
+        self.check_refused_prompt(turn)
+
+    def check_refused_prompt(self, turn: Turn) -> None:
+        """What else comes of it with this client."""
 
     def test_it_waits_no_longer_than_its_settings_say(self, start: Start) -> None:
         """Its user has shortened the limit. The call goes on, and the journal has no verdict that never arrived."""
@@ -204,62 +304,8 @@ class Scenes:
         """What Hooktray's tables say that a hook can answer."""
         return next(spec.can for spec in AGENTS[self.client.agent].events.values() if spec.kind is kind)
 
-    def test_the_end_of_a_turn_can_be_refused_once(self, start: Start) -> None:
-        one = start([], ONCE_MORE)
-
-        assert one.turn().returncode == 0
-
-        verdicts = [row["verdict"] for row in one.rows("turn_end")]
-        if Can.CONTINUE in self.client.can:
-            assert verdicts == ["deny", "abstain"]
-            assert "once-more-please" in one.model.told()
-
-    def test_the_end_of_a_session_arrives(self, start: Start) -> None:
-        one = start()
-
-        assert one.turn().returncode == 0
-
-        assert len(one.rows("turn_end")) == 1
-        if Can.SESSION_END in self.client.can:
-            assert len(one.wait_rows("session_end")) == 1
-
-    def test_a_refused_prompt_never_reaches_the_model(self, start: Start) -> None:
-        one = start([], NO_PROMPT)
-
-        done = one.turn("a secret prompt")
-
-        if Can.BLOCK_PROMPT not in self.client.can:
-            assert (one.rows("prompt"), "a secret prompt" in one.model.told()) == ([], True)
-            return
-        assert [row["verdict"] for row in one.rows("prompt")] == ["deny"]
-        assert "a secret prompt" not in one.model.told()
-        shown = self.client.refused_prompt
-        if shown is not None:
-            assert (shown or "refused-prompt") in (done.stdout + done.stderr).decode()
-
-    def test_connect_and_one_yes_is_all_that_hooktray_needs(self, tmp_path: Path) -> None:
-        """Where the client has its own question for trust, its user answers that, too: `hooktray agents` says so."""
-        one = session(self.client, tmp_path, [self.client.shell_call("touch forbidden")], [REFUSED], self.scripts)
-        terminal = Terminal(one.live.argv("connect"), one.project, {**one.environment, **one.live.place.environment})
-        try:
-            wait(lambda: f"Connect {self.client.agent}?" in terminal.text, LONG, "the question")
-            terminal.type("y\r")
-            assert terminal.process.wait(LONG) == 0
-            assert one.trust().startswith("off: ") is self.asks_for_trust
-            self.client.trust(one)
-
-            one.turn()
-
-            assert one.made() == set()
-            assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]
-        finally:
-            terminal.close()
-            one.close()
-
-    asks_for_trust: ClassVar[bool] = False  # by itself, in its own program, of our entries in its user's settings
-
     def test_disconnecting_restores_every_byte(self, tmp_path: Path) -> None:
-        one = session(self.client, tmp_path)
+        one = session(self.client, tmp_path, live=installed(tmp_path))
         try:
             before = self.users_files(one)
             one.connect()
@@ -279,18 +325,7 @@ class Scenes:
         """What `disconnect` has to restore."""
         return one.settings.read_bytes()
 
-    def test_an_uninstalled_hooktray_disturbs_nobody(self, start: Start) -> None:
-        one = start(["touch forbidden"], REFUSED)
-        assert one.live.quit() == 0  # a living tray would put its relay back
-        uninstall(one)
-
-        done = one.turn("hello " + "x" * 100_000)
-
-        assert (done.returncode, DONE in done.stdout.decode()) == (0, True), done.stderr.decode()
-        assert one.made() == {"forbidden"}
-        assert one.rows() == []
-
-    def test_a_tray_that_is_killed_still_guards(self, start: Start) -> None:
+    def test_a_tray_that_is_killed_still_guards_and_an_uninstalled_one_disturbs_nobody(self, start: Start) -> None:
         kill = "xargs kill -9 <../tray.pid; touch killed"  # reads the pipe until the first row is on the disk
         one = start(["touch wanted", kill, "touch forbidden"], REFUSED)
         self.unseen = None
@@ -311,45 +346,51 @@ class Scenes:
         first, *_, last = [(row["verdict"], row["offline"]) for row in one.rows("tool_before")]
         assert (first, last) == (("abstain", False), ("deny", True))  # a row between may have died with the tray
 
+        begun = time.time()
+        uninstall(one)
+        one.model.calls = [self.client.shell_call("touch forbidden")]
+        done = one.turn("hello " + "x" * 100_000)
+
+        assert (done.returncode, DONE in done.stdout.decode()) == (0, True), done.stderr.decode()
+        assert one.made() == {"wanted", "killed", "forbidden"}
+        assert [row for row in one.rows() if row["at"] >= begun] == []
+
 
 class QuestionScenes(Scenes):
     """Of a client whose own questions are answered from Hooktray, too. Subclasses say how it asks them."""
 
     question_tool: ClassVar[str]
     takes_several: ClassVar[str]  # the key of a question that takes several answers
+    declines: ClassVar[bool] = False  # its user can refuse to answer
 
     def typed(self, one: Session, prompt: str) -> AbstractContextManager[Terminal]:
         """The client in a terminal of its own, with this prompt entered."""
         raise NotImplementedError
 
-    def asking(self, *questions: Mapping[str, Any]) -> list[Call]:
-        return [Call(self.question_tool, {"questions": questions})]
+    def asking(self, *questions: Mapping[str, Any]) -> Call:
+        return Call(self.question_tool, {"questions": questions})
 
     @pytest.mark.desktop
-    def test_a_button_answers_its_question(self, tmp_path: Path) -> None:
-        with at_a_desk(self.client, tmp_path, self.asking(COLOUR)) as desk:
+    def test_its_questions_are_answered_from_the_desk(self, tmp_path: Path) -> None:
+        """By a button; on the page, with own words and with several answers; and not at all."""
+        two = self.asking(SHADE | {self.takes_several: False}, SIZES | {self.takes_several: True})
+        last = [self.asking(COLOUR | {"question": "Which end?"})] if self.declines else []
+        with at_a_desk(self.client, tmp_path, [self.asking(COLOUR), two, *last]) as desk:
             one = desk.session
             with self.typed(one, "hello"):
                 desk.press(desk.notification("Asks you: Which colour?"), "Blue")
-                one.wait_rows("turn_end")
-
-            (result,) = one.model.results()
-            assert re.search(r"Which colour\?\W+Blue\b", result)
-
-    @pytest.mark.desktop
-    def test_the_page_answers_several_questions(self, tmp_path: Path) -> None:
-        """Several answers to one question, and own words to another."""
-        calls = self.asking(COLOUR | {self.takes_several: False}, SIZES | {self.takes_several: True})
-        with at_a_desk(self.client, tmp_path, calls) as desk:
-            one = desk.session
-            with self.typed(one, "hello"):
-                desk.notification("Asks you: Which colour? · Which sizes?")
+                desk.notification("Asks you: Which shade? · Which sizes?")
                 desk.answer_on_page({"q0": "own", "own0": "a violet one", "q1.0": "0", "q1.1": "1"})
+                if last:
+                    desk.notification("Asks you: Which end?")
+                    desk.answer_on_page({"act": "decline"})
                 one.wait_rows("turn_end")
 
-            (result,) = one.model.results()
-            assert re.search(r"Which colour\?\W+a violet one\b", result)
-            assert re.search(r"Which sizes\?\W+Red, Blue\b", result)
+            pressed, written, *declined = one.model.results()
+            assert re.search(r"Which colour\?\W+Blue\b", pressed)
+            assert re.search(r"Which shade\?\W+a violet one\b", written)
+            assert re.search(r"Which sizes\?\W+Red, Blue\b", written)
+            assert ["The user denied it (page)" in text for text in declined] == [True] * len(last)
 
 
 def uninstall(one: Session) -> None:

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 
-from clients.client import Session
+from clients.client import Session, Turn
 from clients.cline import CLINE, FOLDER, OWN_HOOK
-from clients.scenes import SCRIPTS, Scenes, Start
+from clients.scenes import Scenes
 from clients.wires import Call
 from connect.sites import tree
-from guards import REFUSED
 
-CONTEXTS = {"tool_before": "context-before-the-tool", "tool_after": "context-after-the-tool"}
-SAYING = [{"name": event, "event": event, "command": f"./{event}.sh", "dialect": "cline"} for event in CONTEXTS]
+# Forms of its call that hide the refused command behind another one.
+SEVERAL = {"commands": ["touch first", {"command": "touch", "args": ["forbidden"]}]}
+PASSED_OVER = {"cmd": "true", "command": "touch forbidden"}
 
 
 class TestCline(Scenes):
     client = CLINE
-    scripts = SCRIPTS | {
-        f"{event}.sh": f"echo '{json.dumps({'contextModification': text})}'" for event, text in CONTEXTS.items()
-    }
+    contexts = ("tool_before", "tool_after")
+    context_dialect = "cline"
 
     # The limit is fixed, and longer than a test may take.
     test_it_waits_no_longer_than_its_settings_say = None  # type: ignore[assignment]
+
+    @classmethod
+    def context(cls, kind: str) -> Mapping[str, str]:
+        return {"contextModification": f"context-{kind}"}
+
+    @classmethod
+    def asked(cls, one: Session, calls: Mapping[str, Call]) -> Turn:
+        """A refusal ends its turn, so each refused call has one of its own."""
+        refused = ("masked", "forbidden", "asked")
+        first = one.ask({name: calls[name] for name in calls if name not in refused})
+        for name in refused:
+            turn = one.ask({name: calls[name]})
+            first.made.update(turn.made)
+            first.rows.extend(turn.rows)
+        return first
 
     def settings_hold_what_was_there(self, one: Session) -> None:
         """The user's own hook is as it was, and it ran."""
@@ -32,28 +46,8 @@ class TestCline(Scenes):
     def users_files(self, one: Session) -> object:
         return tree(one.home / FOLDER)
 
-    def test_contexts_reach_the_model(self, start: Start) -> None:
-        one = start(["touch wanted"], *SAYING)
+    def test_a_guard_reads_every_command_of_one_call_and_every_form_of_it(self, connected: Session) -> None:
+        for form in (SEVERAL, PASSED_OVER):
+            turn = connected.ask({"hidden": Call("run_commands", form)})
 
-        assert one.turn().returncode == 0
-
-        assert [text for text in CONTEXTS.values() if text not in one.model.told()] == []
-
-    def test_a_guard_reads_every_command_of_one_call(self, start: Start) -> None:
-        one = start([], REFUSED)
-        several = ["touch first", {"command": "touch", "args": ["forbidden"]}]
-        one.model.calls = [Call("run_commands", {"commands": several})]
-
-        one.turn()
-
-        assert one.made() == set()
-        assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]
-
-    def test_a_form_that_it_passes_over_hides_no_command(self, start: Start) -> None:
-        one = start([], REFUSED)
-        one.model.calls = [Call("run_commands", {"cmd": "true", "command": "touch forbidden"})]
-
-        one.turn()
-
-        assert one.made() == set()
-        assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]
+            assert (turn.made, turn.verdicts("tool_before")) == (set(), ["deny"])
