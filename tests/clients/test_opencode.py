@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import ClassVar
 
 from clients.client import LONG, Session, Turn
 from clients.opencode import FOLDER, OPENCODE, OWN_PLUGIN, ask_for
@@ -28,7 +29,7 @@ class TestOpenCode(QuestionScenes):
     client = OPENCODE
     question_tool, takes_several = "question", "multiple"
     hooks = (REFUSED | {"name": "no-secret", "event": "tool_after", "matcher": "the-output", "reason": "withheld"},)
-    lines: Mapping[str, str | Call] = {
+    lines: ClassVar[Mapping[str, str | Call]] = {
         "withheld": "echo the-output",
         "missing": Call("read", {"filePath": "/missing.txt"}),
     }

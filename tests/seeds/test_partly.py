@@ -115,5 +115,18 @@ def test_a_hook_finds_what_an_earlier_events_hook_left_in_a_file(product: Produc
     assert after["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
+def test_a_shelley_hook_rewrites_the_prompt_of_agents_that_can_carry_it_and_of_no_other(product: Product) -> None:
+    product.write("hooks/chat-message", '#!/bin/sh\ncat >/dev/null\necho \'{"message": "rewritten"}\'\n')
+    agents = ["shelley", "starchild", "claude-code", "x-code"]
+    product.source("shelley", product.home / "hooks", only=agents).start()
+
+    assert product.answer("shelley", "chat-message", {"message": "hello"}) == {"message": "rewritten"}
+    assert product.answer("starchild", "on_user_message", {"message": "hello"}) == {"message": "rewritten"}
+    assert product.answer("claude-code", "UserPromptSubmit", {"prompt": "hello"}) == {}
+    assert product.answer("x-code", "UserPromptSubmit", {"prompt": "hello"}) == {}
+    said = product.live.cli("doctor", "--static").stdout.decode()
+    assert "chat-message is not asked by claude-code: a rewrite cannot be carried" in said
+
+
 def _state(place: Site) -> AgentStatus:
     return next(one for one in agent_statuses(place, NOTHING_ARRIVED) if one.agent == "shelley")

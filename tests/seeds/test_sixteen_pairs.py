@@ -1,8 +1,7 @@
-"""The examples of the four formats' documents as hooks of their own files, each on all four agents.
+"""The examples of the four formats' documents as hooks of their own files, each on all four agents and some others.
 
-What each one did is looked at.
-Sixteen pairs of a format and an agent. Where an agent has no event of the kind, or cannot carry the answer, the
-example is not asked there.
+What each one did is looked at. Where an agent has no event of the kind, or cannot carry the answer, the example is
+not asked there.
 """
 
 from __future__ import annotations
@@ -40,17 +39,21 @@ Calls = Mapping[str, tuple[str, Mapping[str, Any]]]
 
 def write(agent: str) -> dict[str, str]:
     """The input of a file's write, in this agent's own keys."""
-    key = {"starchild": "path", "x-code": "filePath"}.get(agent, "file_path")
-    return {key: f"/work/{agent}.ts", "content": SECRET}
+    key = {"copilot-cli": "path", "starchild": "path", "x-code": "filePath"}.get(agent, "file_path")
+    content = {"copilot-cli": "file_text"}.get(agent, "content")
+    return {key: f"/work/{agent}.ts", content: SECRET}
 
 
 BASH: Calls = {
     "claude-code": ("PreToolUse", {"tool_name": "Bash", "tool_input": RM}),
+    "codex": ("PreToolUse", {"tool_name": "Bash", "tool_input": RM}),
+    "copilot-cli": ("PreToolUse", {"tool_name": "bash", "tool_input": RM}),
     "starchild": ("pre_tool_call", {"tool_name": "bash", "tool_input": RM}),
     "x-code": ("PreToolUse", {"tool": {"name": "shell", "args": RM, "callId": "1"}}),
 }
 WRITE: Calls = {
     "claude-code": ("PreToolUse", {"tool_name": "Write", "tool_input": write("claude-code")}),
+    "copilot-cli": ("PreToolUse", {"tool_name": "create", "tool_input": write("copilot-cli")}),
     "starchild": ("pre_tool_call", {"tool_name": "write_file", "tool_input": write("starchild")}),
     "x-code": ("PreToolUse", {"tool": {"name": "writeFile", "args": write("x-code"), "callId": "1"}}),
 }
@@ -94,6 +97,7 @@ class Example:
     effect: Callable[[Product, str], bool] = lambda product, agent: True
     event: str = ""  # in a Claude settings file
     matcher: str = ""
+    reason: str = ""
 
 
 def called(program: str, word: str) -> Callable[[Product, str], bool]:
@@ -130,7 +134,12 @@ EXAMPLES: Mapping[str, Example] = {
     "claude-rate-limit.sh": Example(
         "claude-code", "Bash", effect=counted("hook-rate-"), event="PreToolUse", matcher="Bash"
     ),
-    "claude-secrets.sh": Example("claude-code", "Write", "deny", event="PreToolUse", matcher="Write|Edit"),
+    "claude-secrets.sh": Example(
+        *("claude-code", "Write", "deny"),
+        event="PreToolUse",
+        matcher="Write|Edit",
+        reason="Potential secret detected",
+    ),
     "claude-slack.sh": Example("claude-code", "Bash", "deny", called("curl", "blocked Bash"), "PreToolUse", "Bash"),
     "claude-track-start.sh": Example("claude-code", "start", effect=counted("build-count-"), event="SessionStart"),
     "claude-track-stop.sh": Example("claude-code", "end", "deny", event="Stop"),
@@ -138,8 +147,8 @@ EXAMPLES: Mapping[str, Example] = {
         "claude-code", "done", effect=counted("test-count-"), event="PostToolUse", matcher="Bash"
     ),
     "shelley-files.sh": Example("shelley", "slash"),
-    "starchild-block.sh": Example("starchild", "Bash", "deny"),
-    "x-code-lint.js": Example("x-code", "Write", "deny", called("eslint", ".ts")),
+    "starchild-block.sh": Example("starchild", "Bash", "deny", reason="refusing destructive command: rm -rf /"),
+    "x-code-lint.js": Example("x-code", "Write", "deny", called("eslint", ".ts"), reason="Lint failed:\nunused"),
 }
 
 
@@ -168,7 +177,7 @@ def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     with pytest.MonkeyPatch.context() as patch:
         product = Product(tmp_path_factory.mktemp("pairs"))
         for name in PROGRAMS:
-            text = f'#!/bin/sh\necho "{name} $*" >>{product.home}/{name}.log\nexit 1\n'
+            text = f'#!/bin/sh\necho "{name} $*" >>{product.home}/{name}.log\necho unused\nexit 1\n'
             product.write(f"bin/{name}", text)
         patch.setenv("HOME", str(product.home))
         patch.setenv("PATH", f"{product.home}/bin:{os.environ['PATH']}")
@@ -176,7 +185,7 @@ def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
         product.before = before
         yield product.start()
         product.close()
-    for left in (*(_temporary() - before), *map(_cache, FOUR)):
+    for left in (*(_temporary() - before), *map(_cache, WRITE)):
         left.unlink(missing_ok=True)
 
 
@@ -222,6 +231,7 @@ def test_an_example_does_its_work_on_every_agent_that_has_its_event(everywhere: 
         hook_name = NAMES.get(name, name.rpartition(".")[0])
         hook = wait(partial(outcome, everywhere, note, hook_name), 60, f"the row of {note}")
         assert (hook["status"], hook["verdict"]) == ("ok", example.verdict), name
+        assert example.reason in str(hook["reason"]), name
         wait(partial(example.effect, everywhere, agent), what=f"what {name} does")
     said = done.stdout.decode() + done.stderr.decode()
     if on != "end" and any(example.verdict == "deny" for example in examples.values()):
