@@ -40,6 +40,7 @@ for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
 if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()  # on Linux
 KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "CI")
 if sys.platform == "win32":  # without these it starts no program and has no place for files
     KEPT += ("COMSPEC", "PATHEXT", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "WINDIR")
@@ -52,14 +53,26 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     return (folder / str(number) for number in itertools.count())
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_environment() -> Iterator[None]:
+    """Nothing of the developer's environment. Once for all tests: each variable takes time for each of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        clear(patch)
+        yield
+
+
+def clear(patch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name not in KEPT and not name.startswith("PYTEST_"):
+            patch.delenv(name)
+
+
 @pytest.fixture(autouse=True)
 def own_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty HOME, and nothing of the developer's environment."""
+    """An empty HOME, and no variable that an earlier test left."""
     home = next(homes)
     home.mkdir()
-    for name in list(os.environ):
-        if name not in KEPT and not name.startswith(("PYTEST_", "COV_")):
-            monkeypatch.delenv(name)
+    clear(monkeypatch)
     monkeypatch.setenv("USERPROFILE" if sys.platform == "win32" else "HOME", str(home))
     return home
 
@@ -161,13 +174,21 @@ def _lives(child: psutil.Process) -> bool:
 
 def _children() -> set[psutil.Process]:
     """All processes below ours. Most tests have none, which the kernel says at once."""
-    listed: list[bytes] = []
-    for path in Path("/proc/self/task").glob("*/children"):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # its thread has ended
-            listed.append(path.read_bytes())
-    if not listed:
+    if not LISTS_CHILDREN:
         return set(psutil.Process().children(recursive=True))
-    return _below(os.getpid(), _by_parent()) if any(listed) else set()
+    return _below(os.getpid(), _by_parent()) if _has_children() else set()
+
+
+def _has_children() -> bool:
+    """Without a Path for each thread: this runs twice for each test."""
+    for thread in os.listdir("/proc/self/task"):  # noqa: PTH208
+        with (
+            contextlib.suppress(FileNotFoundError, ProcessLookupError),  # the thread has ended
+            open(f"/proc/self/task/{thread}/children", "rb", buffering=0) as file,  # noqa: PTH123
+        ):
+            if file.read(1):
+                return True
+    return False
 
 
 def _below(parent: int, by_parent: Mapping[int, list[int]]) -> set[psutil.Process]:

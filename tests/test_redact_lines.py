@@ -304,10 +304,6 @@ def _any(chance: random.Random, alphabet: str, count: int) -> str:
     return "".join(chance.choices(alphabet, k=count))
 
 
-def test_the_table_has_at_least_150_rows() -> None:
-    assert len(LINES) + len(TOKENS) >= 150
-
-
 @every("name", LINES)
 def test_a_secret_of_a_line_is_masked_and_nothing_in_its_neighbour(name: str) -> None:
     line, neighbour = LINES[name]

@@ -84,18 +84,6 @@ def test_a_folder_that_is_gone_keeps_nobody(person: Person) -> None:
     assert tree(person.home) == {}
 
 
-def test_lines_of_another_version_are_told(person: Person) -> None:
-    home = ("--home", str(person.site.paths.home))
-    there = person.home / "hooktray-hook"
-    there.touch(mode=0o700)
-    person.connect((str(there), *home))
-    assert "up to date" not in " ".join(of(person).advice)
-
-    person.site = replace(person.site, relay=("/new/hooktray-hook", *home))
-
-    assert of(person).advice[0].endswith(f"hooktray connect {person.agent} brings them up to date")
-
-
 def test_a_relay_that_vanished_is_named_and_connecting_takes_the_other(tmp_path: Path) -> None:
     native = tmp_path / "native" / "hooktray-hook"
     native.parent.mkdir()

@@ -22,8 +22,6 @@ from tray.agents import relay_command
 from tray.connect import connectors
 from tray.doctor import agent_status
 from tray.doctor.agent_status import agent_statuses, check_line, failing_lines
-from tray.doctor.finding import Cause
-from tray.doctor.relay_problems import obstacle
 from tray.engine.stores import open_stores
 from tray.errors import HooktrayError
 from tray.installation import installed_relay
@@ -209,23 +207,6 @@ def noexec(tmp_path: Path) -> Iterator[list[str]]:
 
 
 @by_person
-def test_a_database_that_takes_no_row_is_reported_instead_of_connecting(tmp_path: Path, noexec: list[str]) -> None:
-    place = Plain(tmp_path)
-    folder = tmp_path / "home"
-    place.environment["HOME"] = str(tmp_path)
-    (tmp_path / ".claude").mkdir()
-    hooktray = [PYTHON, "-I", "-m", "tray", "--home", str(folder / "h")]
-    assert place.run([*noexec, *hooktray, "list"]).returncode == 0
-    assert place.run([*noexec, "mount", "-o", "remount,ro", str(folder)]).returncode == 0
-
-    done = place.run([*noexec, *hooktray, "connect", "claude-code", "--yes"])
-
-    assert done.returncode == 1
-    assert b"read-only" in done.stderr.lower()
-    assert not (tmp_path / ".claude" / "settings.json").exists()
-
-
-@by_person
 def test_a_home_whose_file_system_runs_no_programs_is_reported_with_a_cure_that_works(
     tmp_path: Path, noexec: list[str]
 ) -> None:
@@ -250,14 +231,3 @@ def test_a_home_whose_file_system_runs_no_programs_is_reported_with_a_cure_that_
     cured = place.run([*hooktray, "--home", tmp_path / "h", "connect", "claude-code", "--yes"])
     assert cured.returncode == 0, cured.stderr
     assert b"claude-code: connected." in cured.stdout
-
-
-def test_what_cannot_be_started_is_no_program(tmp_path: Path) -> None:
-    program = tmp_path / "program"
-    os.mkfifo(program)
-
-    found = {path: obstacle(path) for path in (Path("/bin/sh"), tmp_path, program, tmp_path / "nothing")}
-
-    assert [one and one.cause for one in found.values()] == [
-        None, Cause.RELAY_FOLDER, Cause.RELAY_MISSING, Cause.RELAY_MISSING
-    ]  # fmt: skip

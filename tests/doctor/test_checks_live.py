@@ -29,18 +29,6 @@ def doctor(house: House) -> LiveDoctor:
     return LiveDoctor(house.paths, house.stores, house.catalog, Hidden())
 
 
-def test_without_hooks_nobody_is_in_trouble(doctor: LiveDoctor) -> None:
-    doctor.refresh()
-
-    assert doctor.broken == frozenset()
-
-
-def test_of_hooks_that_failed_when_asked_those_that_are_gone_do_not_count(house: House, doctor: LiveDoctor) -> None:
-    house.hook("guard", on="tool_before", script="exit 0")
-
-    assert doctor.failing_hooks(frozenset({"guard", "gone"})) == {"guard"}
-
-
 def test_the_report_is_a_file_of_the_users_alone(house: House, doctor: LiveDoctor) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
 

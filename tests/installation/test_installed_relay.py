@@ -145,16 +145,6 @@ def test_another_hooktray_takes_it_over_only_when_a_person_says_so_or_the_first_
     assert installed_relay.write_table(paths, (), house.stores.database)
 
 
-def test_removed_it_leaves_nothing_and_is_not_missed(house: House) -> None:
-    paths = install(house)
-
-    assert installed_relay.remove(paths, house.stores.database)
-
-    assert not paths.relay_folder.exists()
-    assert causes(house) == []
-    assert not relay_problems.is_installed(paths, house.stores.database)
-
-
 @pytest.fixture
 def portable(house: House, monkeypatch: pytest.MonkeyPatch) -> Paths:
     """An installation without a native relay."""
@@ -285,6 +275,8 @@ def test_while_the_table_is_written_or_removed_no_other_process_records_one(
 
     assert seen == [(paths.relay_table, "database is locked")] * 2
     assert not paths.relay_folder.exists()
+    assert causes(house) == []
+    assert not relay_problems.is_installed(paths, house.stores.database)
 
 
 def test_a_table_that_the_tray_makes_while_the_last_agent_is_disconnected_is_not_written(

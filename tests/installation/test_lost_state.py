@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import threading
 import time
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from at_once import AtOnce
 from damage import damage_table
 from house import House
 from user_controls import user_controls
@@ -23,13 +20,11 @@ from tray.doctor.state_incident import IncidentCause
 from tray.engine.guards_in_force import note_loss
 from tray.engine.stores import open_stores
 from tray.errors import StoreError
-from tray.event_loop import LoopThread
 from tray.installation import installed_relay, lost_state
 from tray.installation.connection_watch import WatchedCore
-from tray.installation.file_watch import FolderWatch
 from tray.installation.lost_state import LostState
 from tray.installation.relay_files import RelayFiles
-from tray.installation.state_folder import AnotherTrayError, StateFolder
+from tray.installation.state_folder import StateFolder
 from tray.model.hook import ApprovalState
 from tray.notify.service import AlertService
 from tray.store.copies import DamagedError
@@ -278,18 +273,6 @@ def test_nothing_is_read_or_written_between_the_loss_and_its_notice(house: House
     house.stores.switch.set_enabled(False, "test")
 
 
-def test_damage_of_a_replaced_file_does_not_mark_the_new_database(house: House, tray: Tray) -> None:
-    house.paths.database.rename(house.root / "ours")
-    house.paths.database.write_bytes(b"no database" * 1000)
-    with pytest.raises(StoreError), Database(house.paths.database).connect() as connection:  # as a command reads it
-        connection.execute("SELECT * FROM ledger").fetchall()
-    assert house.stores.database.is_marked_damaged
-
-    tray.lost.check()
-
-    assert not house.stores.database.is_damaged
-
-
 def test_an_altered_row_is_not_confirmed_by_the_next_approval(house: House, tray: Tray) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     one = house.hook("second", on="tool_before", script="exit 0", approved=False)
@@ -314,24 +297,6 @@ def test_a_loss_that_was_not_read_stays_in_sight_when_the_socket_is_lost_too(hou
     assert tray.cause is IncidentCause.DAMAGED
     tray.lost.show()
     assert sorted(tray.withdrawn) == sorted(title for title, _ in tray.alarms)
-
-
-def test_a_loss_while_the_socket_cannot_be_made_anew_is_announced(
-    house: House, tray: Tray, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = [100.0]
-    monkeypatch.setattr(lost_state, "time", SimpleNamespace(monotonic=lambda: now[0], time=time.time))
-    monkeypatch.setattr(tray, "refuses", True)
-    house.paths.socket.unlink()
-    tray.lost.check()
-    monkeypatch.setattr(tray, "refuses", False)
-    garble_database(house)
-    now[0] += 1.0
-
-    tray.lost.check()
-
-    assert [title for title, _ in tray.alarms] == ["The socket was deleted or replaced", "The database was damaged"]
-    assert tray.lost.has_lost_approvals
 
 
 def test_a_pause_is_lost_with_the_approvals_and_its_guards_are_not(house: House, tray: Tray) -> None:
@@ -433,16 +398,6 @@ def test_the_tray_gives_way_once_to_another_one_that_has_the_new_folders_lock(ho
     other.release()
 
 
-def test_a_second_claim_of_the_same_folder_is_refused_until_it_is_released(house: House, tray: Tray) -> None:
-    with pytest.raises(AnotherTrayError):
-        StateFolder(house.paths).claim()
-
-    tray.folder.release()
-    second = StateFolder(house.paths)
-    second.claim()
-    second.release()
-
-
 def test_failed_attempts_are_announced_once_and_wait_longer_each_time(
     house: House, tray: Tray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -477,35 +432,3 @@ def test_a_lost_folder_whose_table_has_no_guards_by_the_users_setting_is_announc
 
     assert stores.database.damage() == ""
     assert LostGuards(stores.database).is_noted
-
-
-@pytest.fixture
-def loop() -> Iterator[LoopThread]:
-    loop = LoopThread()
-    yield loop
-    loop.close()
-
-
-def test_a_folder_is_watched_again_after_it_was_made_anew(loop: LoopThread, tmp_path: Path) -> None:
-    folder = tmp_path / "above" / "state"
-    folder.mkdir(parents=True)
-    (folder / "content").touch()
-    signs = threading.Semaphore(0)
-    watch = FolderWatch(loop.loop, AtOnce(), signs.release, folder, ("lock",), content=folder / "content")
-    watch.rearm()
-    assert signs.acquire(timeout=60), "the first look"
-
-    (folder / "lock").touch()
-    assert signs.acquire(timeout=60), "a name in it"
-    (folder / "content").write_text("other")
-    assert signs.acquire(timeout=60), "what is written into the file"
-    shutil.rmtree(folder)
-    assert signs.acquire(timeout=60), "its end"
-    folder.mkdir()
-    assert signs.acquire(timeout=60), "its return"
-    watch.rearm()
-    assert signs.acquire(timeout=60), "the look after that"
-    folder.parent.rename(tmp_path / "elsewhere")
-    assert signs.acquire(timeout=60), "a folder above it"
-
-    watch.close()
