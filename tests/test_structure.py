@@ -11,6 +11,9 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.xdist_group("structure")  # each module is parsed once
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(ROOT.glob("tray/**/*.py"))
 IMPORT = re.compile(r"^\s*(?:from|import) .*\btest_", re.MULTILINE)

@@ -19,6 +19,7 @@ from scripts import loaded
 from tray.language import FOLDER, count, pick_language, say
 from tray.notify.alert import CHANNELS
 
+pytestmark = pytest.mark.xdist_group("language")  # the sentences are read once
 PACKAGE = FOLDER.parent
 catalogues = loaded("docs/catalogues.py")
 MARKS = ("say", "phrase", "count", "plural")
