@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -42,9 +43,20 @@ LOOKUP = re.compile(r"(\bAGENTS\[|\b(AGENTS\.get|AGENTS\.find|hook_rules|known_a
 OUTSIDE = {"tray", "tray.relay"}  # of the layers: the root package, and the relay, which imports nothing of ours
 
 
+class Facts(NamedTuple):
+    classes: tuple[str, ...]
+    any_lines: tuple[int, ...]
+    catches: int
+
+
 @cache
-def nodes(path: Path) -> tuple[ast.AST, ...]:
-    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+def facts(path: Path) -> Facts:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return Facts(
+        classes=tuple(node.name for node in nodes if isinstance(node, ast.ClassDef)),
+        any_lines=tuple(node.lineno for node in nodes if isinstance(node, ast.Name) and node.id == "Any"),
+        catches=sum(map(swallows, nodes)),
+    )
 
 
 def words(path: Path) -> tuple[str, ...]:
@@ -68,12 +80,7 @@ def agent(place: str) -> str:
 
 
 def test_no_class_name_is_used_twice() -> None:
-    classes = [
-        (node.name, ".".join(words(path)))
-        for path in MODULES
-        for node in nodes(path)
-        if isinstance(node, ast.ClassDef)
-    ]
+    classes = [(name, ".".join(words(path))) for path in MODULES for name in facts(path).classes]
 
     found = twice(classes)
 
@@ -128,18 +135,17 @@ def swallows(node: ast.AST) -> bool:
 
 
 def test_every_exception_is_caught_only_by_a_connection_a_turn_and_main() -> None:
-    places = [path.relative_to(ROOT).as_posix() for path in MODULES for node in nodes(path) if swallows(node)]
+    found = Counter({path.relative_to(ROOT).as_posix(): facts(path).catches for path in MODULES})
 
-    assert Counter(places) == CATCHING
+    assert +found == CATCHING
 
 
 def test_any_is_used_only_where_json_from_outside_is_read() -> None:
     places = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
+        f"{path.relative_to(ROOT)}:{line}"
         for path in MODULES
         if not path.relative_to(ROOT).as_posix().startswith(FROM_OUTSIDE)
-        for node in nodes(path)
-        if isinstance(node, ast.Name) and node.id == "Any"
+        for line in facts(path).any_lines
     ]
 
     assert places == []
