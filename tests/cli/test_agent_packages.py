@@ -226,41 +226,29 @@ def test_a_blocking_guard_refuses_an_event_that_the_package_cannot_read(
     )
 
 
-def test_a_connector_that_fails_leaves_the_other_agents_to_be_shown(live: PackagedLive, site: Path) -> None:
-    write_package(
-        site,
-        module=PINE.replace("def relay_entries(self, site):\n", "def relay_entries(self, site):\n        fail()\n"),
-    )
-
-    rows = {row["agent"]: row for row in live.cli_json("agents")}
-    examined = live.cli("doctor", "--static", "--json")
-    refused = live.cli("connect", "pine", "--dry-run"), live.cli("disconnect", "--dry-run")
-
-    failure = "`relay_entries` of the agent pine in the package hooktray-pine 1.0 failed: RuntimeError"
-    assert {*AGENTS, "pine"} == rows.keys()
-    assert failure in rows["pine"]["problem"]
-    checks = [row for row in map(json.loads, examined.stdout.splitlines()) if row["check"] == "package"]
-    assert [(row["name"], row["health"], row["remedy"]) for row in checks] == [
-        ("pine", "ok", ""),
-        ("pine", "broken", "update or uninstall hooktray-pine"),
-    ]
-    assert failure in checks[-1]["message"]
-    assert [done.returncode for done in refused] == [0, 0], refused
-    assert b"Traceback" not in examined.stderr
-
-
-def test_the_doctor_goes_on_when_an_agent_has_no_sample(live: PackagedLive, site: Path) -> None:
-    write_package(site, module=f"{PINE}\nsample = fail\n")
+def test_a_connector_and_a_sample_that_fail_leave_the_other_agents_to_be_shown(
+    live: PackagedLive, site: Path
+) -> None:
+    module = PINE.replace("def relay_entries(self, site):\n", "def relay_entries(self, site):\n        fail()\n")
+    write_package(site, module=f"{module}\nsample = fail\n")
     live.script("guard", "exit 0")
     live.configure({"hooks": [GUARD]})
     live.approve_all()
 
+    rows = {row["agent"]: row for row in live.cli_json("agents")}
     examined = live.cli("doctor", "--json")
+    refused = live.cli("connect", "pine", "--dry-run"), live.cli("disconnect", "--dry-run")
     tested = live.cli("test", "done", "--agent", "pine", "--print")
 
-    rows = {(row["check"], row["name"]): row for row in map(json.loads, examined.stdout.splitlines())}
-    assert ("database", "hooktray.db") in rows
-    assert "not tried" in rows["hook", "guard"]["message"]
+    failure = "`relay_entries` of the agent pine in the package hooktray-pine 1.0 failed: RuntimeError"
+    assert {*AGENTS, "pine"} == rows.keys()
+    assert failure in rows["pine"]["problem"]
+    checks = [json.loads(line) for line in examined.stdout.splitlines()]
+    (broken,) = [row for row in checks if (row["check"], row["health"]) == ("package", "broken")]
+    assert (broken["name"], broken["remedy"]) == ("pine", "update or uninstall hooktray-pine")
+    assert "not tried" in next(row for row in checks if (row["check"], row["name"]) == ("hook", "guard"))["message"]
+    assert "database" in {row["check"] for row in checks}
+    assert [done.returncode for done in refused] == [0, 0], refused
     assert tested.returncode == 1
     assert b"pine" in tested.stderr
     assert b"Traceback" not in tested.stderr + examined.stderr

@@ -31,7 +31,6 @@ sources:
 COMMANDS = [
     ["agents"],
     ["list"],
-    ["log", "--agent", "claude-code", "--json"],
     ["log", "--verdict", "abstain", "--since", "1h", "-n", "1"],
     ["status"],
 ]

@@ -30,31 +30,28 @@ SECRET = "seven quiet bridges"
 WANTED = "Your Hooktray passphrase (it is not shown):"
 
 
-@pytest.fixture
-def live(tmp_path: Path) -> Iterator[Live]:
-    plain = Plain(tmp_path)
-    live = Live.fresh(plain, tmp_path, configuration=GUARD, starts=False)
-    live.script("guard.sh", "exit 0")
-    yield live
-    plain.close()
+@pytest.fixture(scope="module")
+def shared_live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """Of a user who set a passphrase on the page, before any of this. An agent has sent an event."""
+    folder = tmp_path_factory.mktemp("tray")
+    with closing(Plain(folder)) as plain:
+        live = Live.fresh(plain, folder, configuration=GUARD, starts=False)
+        live.script("guard.sh", "exit 0")
+        paths = locate(str(live.home))
+        paths.prepare()
+        stores = open_stores(paths, create=True)
+        Passphrase(stores.ledger).set(SECRET, "page")
+        stores.journal.close()
+        live.start("--headless")
+        heard(live)
+        yield live
 
 
 @pytest.fixture
-def multiplexer(live: Live, tmp_path: Path) -> Iterator[Multiplexer]:
-    made = Multiplexer(live, tmp_path)
-    made.open("person")
-    yield made
-    made.close()
-
-
-def with_passphrase(live: Live) -> None:
-    """As a person set it on the page, before any of this."""
-    paths = locate(str(live.home))
-    paths.prepare()
-    stores = open_stores(paths, create=True)
-    Passphrase(stores.ledger).set(SECRET, "page")
-    stores.journal.close()
-    live.start("--headless")
+def multiplexer(shared_live: Live, tmp_path: Path) -> Iterator[Multiplexer]:
+    with closing(Multiplexer(shared_live, tmp_path)) as made:
+        made.open("person")
+        yield made
 
 
 def heard(live: Live) -> None:
@@ -63,17 +60,16 @@ def heard(live: Live) -> None:
     live.wait_log(1)
 
 
-def test_the_user_in_tmux_approves_with_one_command_and_one_passphrase(live: Live, multiplexer: Multiplexer) -> None:
-    with_passphrase(live)
-    heard(live)
-
+def test_the_user_in_tmux_approves_with_one_command_and_one_passphrase(
+    shared_live: Live, multiplexer: Multiplexer
+) -> None:
     multiplexer.type("hooktray approve guard")
     multiplexer.wait(WANTED)
     assert "./guard.sh" in multiplexer.screen()
     multiplexer.type(SECRET)
     multiplexer.wait("done, recorded")
-    assert live.states() == {"guard": "approved"}
-    (approved,) = open_stores(locate(str(live.home)), create=False).ledger.in_order()
+    assert shared_live.states() == {"guard": "approved"}
+    (approved,) = open_stores(locate(str(shared_live.home)), create=False).ledger.in_order()
     assert approved.channel == PASSPHRASE
 
     for number, words in enumerate(("pause 30m", "revoke guard"), start=2):
@@ -81,14 +77,11 @@ def test_the_user_in_tmux_approves_with_one_command_and_one_passphrase(live: Liv
         multiplexer.wait(WANTED, count=number)
         multiplexer.type(SECRET)
         multiplexer.wait("done, recorded as `passphrase`", count=number)
-    assert live.switch().paused_until
-    assert live.states() == {"guard": "revoked"}
+    assert shared_live.switch().paused_until
+    assert shared_live.states() == {"guard": "revoked"}
 
 
-def test_an_agent_in_the_same_tmux_cannot_guess_read_or_set_it(live: Live, multiplexer: Multiplexer) -> None:
-    with_passphrase(live)
-    heard(live)
-
+def test_an_agent_in_the_same_tmux_cannot_guess_read_or_set_it(shared_live: Live, multiplexer: Multiplexer) -> None:
     for number in range(1, TRIES + 1):  # the agent types into the person's shell, and reads what it shows
         multiplexer.type("hooktray off")
         multiplexer.wait(WANTED, count=number)
@@ -104,21 +97,20 @@ def test_an_agent_in_the_same_tmux_cannot_guess_read_or_set_it(live: Live, multi
     multiplexer.type("", "agent")
     multiplexer.wait("not confirmed, nothing was changed", "agent")
 
-    assert live.switch().enabled is True
-    assert Passphrase(open_stores(locate(str(live.home)), create=False).ledger).is_set
+    assert shared_live.switch().enabled is True
+    assert Passphrase(open_stores(locate(str(shared_live.home)), create=False).ledger).is_set
     everything = [multiplexer.screen("person"), multiplexer.screen("agent")]
-    for pid in [*multiplexer.processes(), live.process.pid]:
+    for pid in [*multiplexer.processes(), shared_live.process.pid]:
         one = psutil.Process(pid)
         everything += [" ".join(one.cmdline()), str(one.environ())]
     assert not [text for text in everything if SECRET in text]
 
 
 def test_below_an_agent_a_command_is_refused_and_no_passphrase_is_asked_for(
-    live: Live, multiplexer: Multiplexer, tmp_path: Path
+    shared_live: Live, multiplexer: Multiplexer, tmp_path: Path
 ) -> None:
-    with_passphrase(live)
     payload = PAYLOADS / "claude-code" / "PreToolUse-Bash.json"
-    relay = shlex.join(live.relay_argv("claude-code", "PreToolUse"))
+    relay = shlex.join(shared_live.relay_argv("claude-code", "PreToolUse"))
     agent = tmp_path / "agent.py"
     agent.write_text(
         "import subprocess, sys\n"
@@ -130,14 +122,13 @@ def test_below_an_agent_a_command_is_refused_and_no_passphrase_is_asked_for(
     multiplexer.wait("belongs to an agent or a hook")
 
     assert WANTED not in multiplexer.screen()
-    assert live.switch().enabled is True
+    assert shared_live.switch().enabled is True
     multiplexer.type("")
 
 
-def test_a_detached_command_in_a_terminal_of_its_own_comes_to_nothing(live: Live, tmp_path: Path) -> None:
-    with_passphrase(live)
+def test_a_detached_command_in_a_terminal_of_its_own_comes_to_nothing(shared_live: Live, tmp_path: Path) -> None:
     note, shown = tmp_path / "pid", tmp_path / "shown"
-    typed = shlex.quote(shlex.join(live.argv("off")))
+    typed = shlex.quote(shlex.join(shared_live.argv("off")))
     line = f"echo $$ >{note}.part; mv {note}.part {note}; exec script -qfc {typed} {shown}"
 
     own = ["PATH=/usr/bin:/bin", f"HOME={tmp_path}"]
@@ -148,7 +139,7 @@ def test_a_detached_command_in_a_terminal_of_its_own_comes_to_nothing(live: Live
     fifo.write_text("a wild guess\n")
     wait(lambda: "nothing was changed" in shown.read_text(errors="replace"), SLOW, "the guess was wrong")
 
-    assert live.switch().enabled is True
+    assert shared_live.switch().enabled is True
     pid = int(note.read_text())
     wait(lambda: not psutil.pid_exists(pid), SLOW, "it has ended")
 
@@ -161,24 +152,23 @@ def switches_off(live: Live, folder: Path, *argv: str) -> None:
         shell.wait("done, recorded as `passphrase`")
         assert live.switch().enabled is False
         assert SECRET not in shell.text
+    live.command("on")
 
 
-def test_a_container_asks_for_the_passphrase(live: Live, tmp_path: Path) -> None:
-    with_passphrase(live)
+def test_a_container_asks_for_the_passphrase(shared_live: Live, tmp_path: Path) -> None:
     user = [] if os.getuid() == 0 else ["--map-root-user"]
-    switches_off(live, tmp_path, "unshare", *user, "--pid", "--fork", "--mount-proc", "bash", "--norc")
+    switches_off(shared_live, tmp_path, "unshare", *user, "--pid", "--fork", "--mount-proc", "bash", "--norc")
 
 
-def test_over_ssh_the_passphrase_is_asked_for(live: Live, tmp_path: Path) -> None:
-    with_passphrase(live)
+def test_over_ssh_the_passphrase_is_asked_for(shared_live: Live, tmp_path: Path) -> None:
     with ssh_server(tmp_path) as server:
-        switches_off(live, tmp_path, *server.login)
+        switches_off(shared_live, tmp_path, *server.login)
 
 
-def test_a_login_from_this_machine_sets_no_first_passphrase_after_an_event(live: Live, tmp_path: Path) -> None:
-    live.start("--headless")
-    heard(live)
-    with ssh_server(tmp_path) as server:
+def test_a_login_from_this_machine_sets_no_first_passphrase_after_an_event(tmp_path: Path) -> None:
+    with closing(Plain(tmp_path)) as plain, ssh_server(tmp_path) as server:
+        live = Live.fresh(plain, tmp_path)
+        heard(live)
         for origin in ("", "SSH_CONNECTION= ", "SSH_CONNECTION='203.0.113.7 5000 198.51.100.2 22' "):
             with closing(Shell(live.argv(), tmp_path, *server.login, f"{origin}exec sh")) as shell:
                 shell.runs("passphrase")

@@ -7,6 +7,7 @@ import shlex
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,28 +29,51 @@ SECRET = "seven quiet bridges"
 WANTED = "Your Hooktray passphrase (it is not shown):"
 
 
+@contextmanager
+def tray(folder: Path) -> Iterator[Live]:
+    """A tray without an icon, whose passphrase is set."""
+    with closing(Plain(folder)) as plain:
+        live = Live.fresh(plain, folder, configuration=GUARD, starts=False)
+        live.script("guard.sh", "exit 0")
+        paths = locate(str(live.home))
+        paths.prepare()
+        stores = open_stores(paths, create=True)
+        Passphrase(stores.ledger).set(SECRET, "page")
+        stores.journal.close()
+        live.start()
+        yield live
+
+
+@contextmanager
+def opened(live: Live) -> Iterator[Shell]:
+    with closing(Shell(live.argv(), live.place.folder, "bash", "--norc", "--noediting")) as shell:
+        yield shell
+        assert SECRET not in shell.text
+
+
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[Live]:
-    """A tray without an icon, whose passphrase is set."""
-    plain = Plain(tmp_path)
-    live = Live.fresh(plain, tmp_path, configuration=GUARD, starts=False)
-    live.script("guard.sh", "exit 0")
-    paths = locate(str(live.home))
-    paths.prepare()
-    stores = open_stores(paths, create=True)
-    Passphrase(stores.ledger).set(SECRET, "page")
-    stores.journal.close()
-    live.start()
-    yield live
-    plain.close()
+    with tray(tmp_path) as live:
+        yield live
+
+
+@pytest.fixture(scope="module")
+def shared_live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """For tests that approve nothing."""
+    with tray(tmp_path_factory.mktemp("tray")) as live:
+        yield live
 
 
 @pytest.fixture
-def shell(live: Live, tmp_path: Path) -> Iterator[Shell]:
-    shell = Shell(live.argv(), tmp_path, "bash", "--norc", "--noediting")
-    yield shell
-    assert SECRET not in shell.text
-    shell.close()
+def shell(live: Live) -> Iterator[Shell]:
+    with opened(live) as shell:
+        yield shell
+
+
+@pytest.fixture
+def shared_shell(shared_live: Live) -> Iterator[Shell]:
+    with opened(shared_live) as shell:
+        yield shell
 
 
 def confirms(shell: Shell, *words: str, typed: str = SECRET) -> str:
@@ -121,22 +145,22 @@ def test_a_setting_is_confirmed(live: Live, shell: Shell) -> None:
     assert "is confirmed already" in live.cli("approve", "without_tray").stderr.decode()
 
 
-def test_nothing_but_the_passphrase_switches_hooks_off(live: Live, shell: Shell) -> None:
+def test_nothing_but_the_passphrase_switches_hooks_off(shared_live: Live, shared_shell: Shell) -> None:
     for number, typed in enumerate(("", "a wild guess"), start=1):
-        confirms(shell, "off", typed=typed)
-        shell.wait("not confirmed, nothing was changed", number)
-    assert live.cli_json("status")[0]["enabled"] is True
+        confirms(shared_shell, "off", typed=typed)
+        shared_shell.wait("not confirmed, nothing was changed", number)
+    assert shared_live.cli_json("status")[0]["enabled"] is True
 
 
-def test_to_deny_needs_no_proof(live: Live) -> None:
-    live.configure(GUARD | {"without_tray": "allow"})
+def test_to_deny_needs_no_proof(shared_live: Live) -> None:
+    shared_live.configure(GUARD | {"without_tray": "allow"})
 
-    hook, setting = live.cli("deny", "guard"), live.cli("deny", "without_tray")
+    hook, setting = shared_live.cli("deny", "guard"), shared_live.cli("deny", "without_tray")
 
     assert (hook.returncode, setting.returncode) == (0, 0), hook.stderr + setting.stderr
     assert hook.stdout.startswith(b"Deny guard ")
-    assert live.states() == {"guard": "denied"}
-    assert ledger(live) == [("deny", "guard", TERMINAL), ("deny", "setting:without_tray", TERMINAL)]
+    assert shared_live.states() == {"guard": "denied"}
+    assert ledger(shared_live) == [("deny", "guard", TERMINAL), ("deny", "setting:without_tray", TERMINAL)]
 
 
 def test_after_a_loss_neither_a_terminal_nor_a_denial_decides_anything(live: Live, shell: Shell) -> None:
@@ -161,33 +185,35 @@ def test_after_a_loss_neither_a_terminal_nor_a_denial_decides_anything(live: Liv
     assert "All approvals are lost" in live.cli_json("status")[0]["problem"]
 
 
-def test_without_a_terminal_in_the_foreground_a_request_waits_in_the_menu(live: Live, shell: Shell) -> None:
-    before = live.cli_json("status")[0]["pending"]
+def test_without_a_terminal_in_the_foreground_a_request_waits_in_the_menu(
+    shared_live: Live, shared_shell: Shell
+) -> None:
+    before = shared_live.cli_json("status")[0]["pending"]
 
-    shell.types(f"{shlex.join([*live.argv(), 'off'])} &")
-    shell.wait("run it in the foreground of a terminal")
-    done = live.cli("pause", "30m").stdout.decode()
+    shared_shell.types(f"{shlex.join([*shared_live.argv(), 'off'])} &")
+    shared_shell.wait("run it in the foreground of a terminal")
+    done = shared_live.cli("pause", "30m").stdout.decode()
 
-    for shown, asked in ((shell.text, "Switch hooks off"), (done, "Pause hooks for 30 minutes")):
+    for shown, asked in ((shared_shell.text, "Switch hooks off"), (done, "Pause hooks for 30 minutes")):
         assert f"{asked}: only the user can do that" in shown
         assert "run it in the foreground of a terminal, which asks for your passphrase" in " ".join(shown.split())
-    assert live.cli_json("status")[0]["pending"] == before + 2
+    assert shared_live.cli_json("status")[0]["pending"] == before + 2
 
 
-def test_ctrl_c_leaves_all_as_it_is_and_the_terminal_echoes_again(live: Live, shell: Shell) -> None:
-    confirms(shell, "off", typed="half a guess\x03")
-    wait(lambda: shell.text.partition(WANTED)[2].rstrip().endswith(("#", "$")), SLOW, "the shell is back")
-    shell.types("echo back-$((40 + 2))")
-    shell.wait("back-42")
+def test_ctrl_c_leaves_all_as_it_is_and_the_terminal_echoes_again(shared_live: Live, shared_shell: Shell) -> None:
+    confirms(shared_shell, "off", typed="half a guess\x03")
+    wait(lambda: shared_shell.text.partition(WANTED)[2].rstrip().endswith(("#", "$")), SLOW, "the shell is back")
+    shared_shell.types("echo back-$((40 + 2))")
+    shared_shell.wait("back-42")
 
-    shell.wait("echo back-$((40 + 2))")
-    assert "half a guess" not in shell.text
-    assert live.switch().enabled is True
+    shared_shell.wait("echo back-$((40 + 2))")
+    assert "half a guess" not in shared_shell.text
+    assert shared_live.switch().enabled is True
 
 
-def test_a_near_name_is_offered(live: Live) -> None:
+def test_a_near_name_is_offered(shared_live: Live) -> None:
     for argv, meant in ((("approve", "gaurd"), "guard"), (("revoke", "./gaurd.sh"), "./guard.sh")):
-        assert f"did you mean `{meant}`?" in live.cli(*argv).stderr.decode()
+        assert f"did you mean `{meant}`?" in shared_live.cli(*argv).stderr.decode()
 
 
 def _finding(live: Live, name: str) -> dict[str, str]:
