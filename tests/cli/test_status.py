@@ -61,9 +61,9 @@ def test_calls_that_ran_unjudged_in_the_last_day_are_a_problem_in_every_report(h
         house.stores.journal.append_now(row)
     (house.paths.state / "unjudged-calls").write_bytes(b"x-code\x1fPreToolUse\n")
 
-    (row,) = typed.rows("status")
-    assert row["unjudged"] == 3
-    assert row["problems"] == [
+    (report,) = typed.rows("status")
+    assert report["unjudged"] == 3
+    assert report["problems"] == [
         {
             "problem": "unjudged",
             "cause": "claude-code",

@@ -7,12 +7,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 from desk import wait
+from ipc.guarded_tray import SECRET, WANTED, guarded_tray
 from ipc.multiplexer import SLOW, Multiplexer
 from live import PAYLOADS, Live
 from plain import Plain
@@ -25,33 +26,26 @@ from tray.engine.stores import open_stores
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who holds a terminal")
-GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
-SECRET = "seven quiet bridges"
-WANTED = "Your Hooktray passphrase (it is not shown):"
 
 
 @pytest.fixture(scope="module")
 def shared_live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """Of a user who set a passphrase on the page, before any of this. An agent has sent an event."""
-    folder = tmp_path_factory.mktemp("tray")
-    with closing(Plain(folder)) as plain:
-        live = Live.fresh(plain, folder, configuration=GUARD, starts=False)
-        live.script("guard.sh", "exit 0")
-        paths = locate(str(live.home))
-        paths.prepare()
-        stores = open_stores(paths, create=True)
-        Passphrase(stores.ledger).set(SECRET, "page")
-        stores.journal.close()
-        live.start("--headless")
+    with guarded_tray(tmp_path_factory.mktemp("tray")) as live:
         heard(live)
         yield live
 
 
-@pytest.fixture
-def multiplexer(shared_live: Live, tmp_path: Path) -> Iterator[Multiplexer]:
-    with closing(Multiplexer(shared_live, tmp_path)) as made:
+@contextmanager
+def opened(live: Live, folder: Path) -> Iterator[Multiplexer]:
+    with closing(Multiplexer(live, folder)) as made:
         made.open("person")
         yield made
+
+
+@pytest.fixture
+def multiplexer(shared_live: Live, tmp_path: Path) -> Iterator[Multiplexer]:
+    with opened(shared_live, tmp_path) as multiplexer:
+        yield multiplexer
 
 
 def heard(live: Live) -> None:
@@ -81,29 +75,31 @@ def test_the_user_in_tmux_approves_with_one_command_and_one_passphrase(
     assert shared_live.states() == {"guard": "revoked"}
 
 
-def test_an_agent_in_the_same_tmux_cannot_guess_read_or_set_it(shared_live: Live, multiplexer: Multiplexer) -> None:
-    for number in range(1, TRIES + 1):  # the agent types into the person's shell, and reads what it shows
+def test_an_agent_in_the_same_tmux_cannot_guess_read_or_set_it(tmp_path: Path) -> None:
+    with guarded_tray(tmp_path) as live, opened(live, tmp_path) as multiplexer:
+        heard(live)
+        for number in range(1, TRIES + 1):  # the agent types into the person's shell, and reads what it shows
+            multiplexer.type("hooktray off")
+            multiplexer.wait(WANTED, count=number)
+            multiplexer.type(f"guess number {number}")
+            multiplexer.wait("not confirmed, nothing was changed", count=number)
         multiplexer.type("hooktray off")
-        multiplexer.wait(WANTED, count=number)
-        multiplexer.type(f"guess number {number}")
-        multiplexer.wait("not confirmed, nothing was changed", count=number)
-    multiplexer.type("hooktray off")
-    multiplexer.wait(WANTED, count=TRIES + 1)
-    multiplexer.type(SECRET)
-    multiplexer.wait("too many wrong passphrases here")
-    multiplexer.open("agent")
-    multiplexer.type("hooktray passphrase forget", "agent")
-    multiplexer.wait("Your present passphrase", "agent")
-    multiplexer.type("", "agent")
-    multiplexer.wait("not confirmed, nothing was changed", "agent")
+        multiplexer.wait(WANTED, count=TRIES + 1)
+        multiplexer.type(SECRET)
+        multiplexer.wait("too many wrong passphrases here")
+        multiplexer.open("agent")
+        multiplexer.type("hooktray passphrase forget", "agent")
+        multiplexer.wait("Your present passphrase", "agent")
+        multiplexer.type("", "agent")
+        multiplexer.wait("not confirmed, nothing was changed", "agent")
 
-    assert shared_live.switch().enabled is True
-    assert Passphrase(open_stores(locate(str(shared_live.home)), create=False).ledger).is_set
-    everything = [multiplexer.screen("person"), multiplexer.screen("agent")]
-    for pid in [*multiplexer.processes(), shared_live.process.pid]:
-        one = psutil.Process(pid)
-        everything += [" ".join(one.cmdline()), str(one.environ())]
-    assert not [text for text in everything if SECRET in text]
+        assert live.switch().enabled is True
+        assert Passphrase(open_stores(locate(str(live.home)), create=False).ledger).is_set
+        everything = [multiplexer.screen("person"), multiplexer.screen("agent")]
+        for pid in [*multiplexer.processes(), live.process.pid]:
+            one = psutil.Process(pid)
+            everything += [" ".join(one.cmdline()), str(one.environ())]
+        assert not [text for text in everything if SECRET in text]
 
 
 def test_below_an_agent_a_command_is_refused_and_no_passphrase_is_asked_for(

@@ -14,34 +14,15 @@ import pytest
 from damage import damage_table
 from desk import wait
 from guarded import approved
+from ipc.guarded_tray import GUARD, SECRET, WANTED, guarded_tray
 from live import Live
-from plain import Plain
 from terminal import SLOW, Shell
 
 from tray.approvals.controls import PASSPHRASE, TERMINAL
-from tray.approvals.passphrase import Passphrase
 from tray.engine.stores import open_stores
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`setsid --ctty` is Linux's")
-GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
-SECRET = "seven quiet bridges"
-WANTED = "Your Hooktray passphrase (it is not shown):"
-
-
-@contextmanager
-def tray(folder: Path) -> Iterator[Live]:
-    """A tray without an icon, whose passphrase is set."""
-    with closing(Plain(folder)) as plain:
-        live = Live.fresh(plain, folder, configuration=GUARD, starts=False)
-        live.script("guard.sh", "exit 0")
-        paths = locate(str(live.home))
-        paths.prepare()
-        stores = open_stores(paths, create=True)
-        Passphrase(stores.ledger).set(SECRET, "page")
-        stores.journal.close()
-        live.start()
-        yield live
 
 
 @contextmanager
@@ -53,14 +34,14 @@ def opened(live: Live) -> Iterator[Shell]:
 
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[Live]:
-    with tray(tmp_path) as live:
+    with guarded_tray(tmp_path) as live:
         yield live
 
 
 @pytest.fixture(scope="module")
 def shared_live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """For tests that approve nothing."""
-    with tray(tmp_path_factory.mktemp("tray")) as live:
+    with guarded_tray(tmp_path_factory.mktemp("tray")) as live:
         yield live
 
 

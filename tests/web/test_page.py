@@ -231,13 +231,19 @@ def test_links_that_an_earlier_tray_left_are_removed(house: House) -> None:
     assert not left.exists()
 
 
-def test_closing_ends_the_port_and_the_links(site: Site) -> None:
-    site.arrive()
+def test_closing_ends_the_port_and_the_links_and_waits_for_no_open_page(site: Site) -> None:
+    site.enter()
+    site.open()
     file = site.opened[-1]
     assert found(file)
+    with socket.create_connection(("127.0.0.1", site.port), 20) as connection:
+        connection.sendall(site.written("GET", "/live", {"Cookie": site.cookie}))
+        assert b"text/event-stream" in connection.recv(65536)
 
-    site.page.close()
+        site.page.close()
 
+        while connection.recv(65536):
+            pass
     assert not file.exists()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", site.port), 5)
@@ -251,20 +257,6 @@ def test_a_journal_that_cannot_be_read_is_an_error_and_no_bug(site: Site) -> Non
 
     assert status(answer) == 503
     assert b"hooktray.db" in answer
-
-
-def test_a_page_that_is_open_does_not_hold_up_the_end(site: Site) -> None:
-    site.enter()
-    with socket.create_connection(("127.0.0.1", site.port), 20) as connection:
-        connection.sendall(
-            f"GET /live HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\nCookie: {site.cookie}\r\n\r\n".encode()
-        )
-        assert b"text/event-stream" in connection.recv(65536)
-
-        site.page.close()
-
-        while connection.recv(65536):
-            pass
 
 
 def test_the_server_listens_on_loopback_alone(site: Site) -> None:

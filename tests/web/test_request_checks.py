@@ -12,11 +12,10 @@ from every import every
 from msgspec.structs import replace
 from web.browsing import keep, switched
 from web.careless import careless_server
-from web.site import FORM, ROW, Site, status, token
+from web.site import FORM, ROW, Site, status
 from web.variants import LEGAL, request, variants
 
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
-from tray.approvals.review import hook_id
 
 MARKER = "only-for-its-owner"
 
@@ -139,19 +138,6 @@ def test_the_cookie_is_for_this_page_alone(site: Site) -> None:
     assert "HttpOnly" in head
     assert "SameSite=Strict" in head
     assert f"hooktray-{site.port}=" in head
-
-
-def test_an_untrusted_process_with_the_cookie_can_read_and_not_act(site: Site) -> None:
-    house = site.house
-    house.hook("guard", on="tool_before", script="exit 0", approved=False)
-    site.enter()
-    question = site.get(f"/confirm/approve?of={hook_id(house.state('guard').key)}")
-
-    site.finding = ClickRejection(ClickObjection.AGENT, "python3 (7) belongs to an agent or a hook")
-    refused = site.post("/confirm", f"token={token(question)}")
-
-    assert status(refused) == 403
-    assert house.state("guard").state == "pending"
 
 
 def test_a_process_that_cannot_be_trusted_cannot_sign_in(site: Site) -> None:
