@@ -42,7 +42,7 @@ def own_name(output: bytes, name: str) -> bytes:
     return output
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=150)
 @given(
     st.sampled_from(sorted(AGENTS)),
     st.sampled_from(EVENTS),

@@ -69,17 +69,11 @@ def test_an_agents_events_are_of_different_kinds_and_none_is_other() -> None:
 @every(("agent", "name"), EVENTS)
 def test_the_tool_of_a_payload_is_that_of_its_event(agent: str, name: str) -> None:
     payload = dict(sampled(agent, name).payload)
-    odd = [
-        {key: value} for key in payload for value in ("", 7, "\ud800", None, ["Bash"], {"name": "\ud800", "args": []})
-    ]
+    odd = [{key: value} for key in payload for value in ("", 7, None, {"name": "\ud800", "args": []})]
 
     for one in ({}, *odd):
         event = parse(request_for(agent, name, json.dumps(payload | one).encode()))
         assert AGENTS[agent].protocol.tool(event.name, event.payload) == event.tool
-
-
-def test_an_unknown_event_can_carry_nothing() -> None:
-    assert (spec("foo", "Stop").kind, spec("foo", "Stop").can) == (EventKind.OTHER, Capability.NOTHING)
 
 
 PURE = {

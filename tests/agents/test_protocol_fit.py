@@ -120,7 +120,7 @@ def abilities(event: Event) -> Capability:
     return can & (Capability.ASK | Capability.DENY) if event.problem else can
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=100)
 @given(EVENTS, DECISIONS)
 def test_no_decision_ever_becomes_looser(event: Event, decision: Decision) -> None:
     can, fitted = abilities(event), fit(event, decision)
@@ -135,7 +135,7 @@ def test_no_decision_ever_becomes_looser(event: Event, decision: Decision) -> No
     assert fitted.verdict is not Verdict.ALLOW or decision.verdict is Verdict.ALLOW
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=100)
 @given(EVENTS, DECISIONS)
 def test_a_fitted_decision_holds_only_what_the_event_carries(event: Event, decision: Decision) -> None:
     can, fitted = abilities(event), fit(event, decision)
@@ -150,7 +150,7 @@ def test_a_fitted_decision_holds_only_what_the_event_carries(event: Event, decis
     assert fit(event, fitted) == fitted
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=100)
 @given(EVENTS, DECISIONS)
 def test_every_change_is_remarked(event: Event, decision: Decision) -> None:
     fitted = fit(event, decision)

@@ -44,7 +44,7 @@ def test_an_event_that_carries_nothing_is_answered_as_without_a_hook() -> None:
         assert render(event, refusal) == neutral(event.sender, event.name, event.body)
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=150)
 @given(st.sampled_from(EVENTS), DECISIONS)
 def test_whatever_is_decided_arrives_and_the_agent_has_nothing_to_complain_of(
     event: Event, decision: Decision

@@ -192,7 +192,7 @@ KEYS = sorted(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=50)
 @given(st.sampled_from(sorted(AGENTS)), st.dictionaries(st.sampled_from(KEYS), st.sampled_from(JUNK), max_size=12))
 def test_fields_of_a_wrong_type_are_as_good_as_absent(agent: str, payload: dict[str, Any]) -> None:
     event = parse(request_for(agent, next(iter(AGENTS[agent].events)), dumps(payload)))
@@ -203,7 +203,7 @@ def test_fields_of_a_wrong_type_are_as_good_as_absent(agent: str, payload: dict[
     assert all(isinstance(name, str) for name in event.tools)
 
 
-@settings(deadline=None)
+@settings(max_examples=50)
 @given(st.sampled_from([*AGENTS, "foo", ""]), st.text(max_size=20), st.binary(max_size=80))
 def test_parse_never_raises(agent: str, name: str, body: bytes) -> None:
     assert parse(request_for(agent, name, body)).body == body

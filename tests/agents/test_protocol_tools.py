@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from every import every
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tray.agents.registry import AGENTS
@@ -125,6 +125,7 @@ KEYS = st.sampled_from(
 )
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(CALLS), st.sampled_from(sorted(AGENTS)), st.dictionaries(KEYS, st.integers()))
 def test_no_argument_is_lost_on_the_way_there_and_back(
     call: tuple[str, str], hook: str, input: dict[str, int]

@@ -100,6 +100,7 @@ MARKS = sorted({word for agent in known_agents() for word in (*agent.marks.varia
 environments = st.dictionaries(st.sampled_from(MARKS), st.sampled_from(["1", SESSION]))
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(RECORDED), st.sampled_from(OWN_SHAPES), environments)
 def test_neither_the_line_nor_an_inherited_environment_hides_the_sender(
     recording: tuple[str, str], line: str, environment: dict[str, str]
@@ -112,6 +113,7 @@ def test_neither_the_line_nor_an_inherited_environment_hides_the_sender(
     assert caller is None or caller.skip_reason is None
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(sent()), st.sampled_from(LINES), environments)
 def test_nor_do_they_hide_an_agent_without_support(one: Sent, line: str, environment: dict[str, str]) -> None:
     environment.pop("CLAUDE_CODE_SESSION_ID", None)  # that of the payload's own session proves its sender

@@ -32,9 +32,9 @@ CLIENTS_RUN = (CLAUDE_CODE, CLINE, CODEX, COPILOT_CLI, DROID, GEMINI_CLI, GROK, 
 
 
 @cache
-def functions(*files: str) -> set[str]:
-    trees = [ast.parse((CLIENTS / file).read_text(encoding="utf-8")) for file in files]
-    return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+def functions(file: str) -> set[str]:
+    tree = ast.parse((CLIENTS / file).read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
 def test_the_page_is_what_the_tables_and_the_runs_say() -> None:
@@ -43,7 +43,7 @@ def test_the_page_is_what_the_tables_and_the_runs_say() -> None:
 
 @every(("agent", "ability"), NAMED)
 def test_each_ability_that_a_client_has_shown_has_its_test(agent: str, ability: str) -> None:
-    found = functions("scenes.py", f"test_{agent.replace('-', '_')}.py")
+    found = functions("scenes.py") | functions(f"test_{agent.replace('-', '_')}.py")
 
     assert scorecard.client_test(agent, ability) in found
     assert ability in scorecard.ABILITIES
@@ -53,11 +53,6 @@ def test_every_client_is_on_it_in_the_version_that_is_pinned() -> None:
     assert scorecard.OWN.keys() == ROWS.keys() & AGENTS.keys()
     for client, run in scorecard.RUNS.items():
         assert (run["agent"] in AGENTS, run["version"]) == (True, ROWS[client]["version"])
-
-
-@every("agent", [agent for agent in scorecard.OWN if agent in scorecard.RUNS])
-def test_a_client_that_was_run_has_shown_what_it_refuses(agent: str) -> None:
-    assert scorecard.evidence(agent, "deny") == "run"
 
 
 @every("client", CLIENTS_RUN, ids=[one.agent for one in CLIENTS_RUN])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from every import every
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tray.model.place import VARIABLES, Place, ProcessId, place_fields, place_from_fields, place_label, read_place
@@ -68,6 +68,7 @@ def test_a_path_that_cannot_be_printed_is_dropped() -> None:
     assert (place.wezterm, dropped) == ("", ("WEZTERM_UNIX_SOCKET",))
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.sampled_from(sorted(VARIABLES)), st.text(max_size=40)))
 def test_no_text_of_an_agent_brings_a_control_character_or_an_option(environment: dict[str, str]) -> None:
     place, _ = read_place(environment)

@@ -30,7 +30,7 @@ EVENTS = set(AGENTS["claude-code"].events) - {"WorktreeCreate"}
 FOREIGN = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "peon.sh Stop", "timeout": 5}]}'
 PLAIN = '{\n  "model": "opus",\n  "permissions": {\n    "allow": ["Bash(ls:*)"]\n  }\n}\n'
 WITH_HOOKS = '{\n  "hooks": {\n    "Stop": [\n      %s\n    ]\n  },\n  "model": "opus"\n}\n'
-BIG = json.dumps({"permissions": {"allow": [f"Bash(tool-{n}:*) // {{[" for n in range(20_000)]}}, indent=1)
+BIG = json.dumps({"permissions": {"allow": [f"Bash(tool-{n}:*) // {{[" for n in range(8_000)]}}, indent=1)
 
 GOOD = {
     "nothing but braces": "{}",
@@ -72,7 +72,7 @@ GOOD = {
     "a very long line": '{"permissions": {"allow": ["' + "x" * 200_000 + '"]},\n "hooks": {}}',
     "hooks elsewhere, twice": '{\n  "a": {"hooks": {"Stop": 1}, "hooks": [{"hooks": 2, "hooks": 3}]}\n}\n',
     "duplicate keys elsewhere": '{\n  "env": {"A": "1", "A": "2"}\n}\n',
-    "half a megabyte": BIG,
+    "thousands of lines": BIG,
     "deep": '{"a": ' + "[" * 500 + "]" * 500 + "}",
 }
 BAD: dict[str, tuple[str | bytes, str]] = {
@@ -162,7 +162,7 @@ def test_a_command_of_the_users_own_stays_as_it_is(person: Person, edited: bool)
 @pytest.mark.parametrize(
     "name",
     [
-        *("nothing but braces", "two spaces", "tabs", "BOM and CRLF", "minified with hooks", "odd escapes"),
+        *("braces on two lines", "two spaces", "tabs", "BOM and CRLF", "minified with hooks", "odd escapes"),
         *("a comment in empty hooks", "a comment behind hooks", "hooks, empty", "an event, empty", "CR and hooks"),
         *("foreign hooks on every event", "keys in an odd order", "hooks elsewhere, twice"),
     ],
@@ -352,9 +352,7 @@ ELSEWHERE = ("/venv/bin/hooktray-hook", "--home", "/home/you/h")
 
 
 @pytest.mark.parametrize(("first", "then"), [(ELSEWHERE, RELAY), (RELAY, ELSEWHERE)], ids=["shorter", "longer"])
-@pytest.mark.parametrize(
-    "name", ["tabs", "BOM and CRLF", "minified with hooks", "no final newline", "foreign hooks on one event", "deep"]
-)
+@pytest.mark.parametrize("name", ["BOM and CRLF", "minified with hooks", "foreign hooks on one event"])
 def test_another_relay_touches_no_byte_around_it(
     person: Person, file: Path, name: str, first: tuple[str, ...], then: tuple[str, ...]
 ) -> None:
@@ -482,7 +480,7 @@ DOCUMENTS = st.dictionaries(st.text(), VALUES, max_size=5).flatmap(
 )
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(
     value=DOCUMENTS,
     indent=st.sampled_from([None, 1, 2, "\t"]),

@@ -86,6 +86,19 @@ def test_disconnecting_removes_a_new_file_with_events_at_the_top(site: Site) -> 
     assert not (site.home / TOP.path).exists()
 
 
+@pytest.mark.parametrize("takes", [True, False])
+def test_a_comment_is_a_problem_where_the_agent_cannot_read_it(site: Site, takes: bool) -> None:
+    path = settings(site, PLAIN, '{\n  // mine\n  "hooks": {}\n}\n')
+    problem = f"Larch reads no settings with comments: remove the one in {path}:2"
+
+    with known(replace(PLAIN, takes_comments=takes)) as agent:
+        assert agent.connector
+        assert agent.connector().is_installed(site)
+        notes, trust = connect(site, agent), agent.connector().trust(site)
+
+    assert (notes, trust) == (((PLAIN.restart_hint,), "") if takes else ((problem,), f"off: {problem}"))
+
+
 def test_hooks_of_a_project_are_for_that_project_only(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("USERPROFILE" if sys.platform == "win32" else "HOME", str(site.home))
     in_home = replace(PLAIN, name="hooks/main.json")

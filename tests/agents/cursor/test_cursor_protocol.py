@@ -78,6 +78,8 @@ def test_only_an_mcp_tools_output_can_be_replaced() -> None:
     shell = sent("postToolUse", tool_name="Shell")
     assert fit(shell, decision).rewrite is None
     assert answer(shell, decision) == {}
+    text = Decision(rewrite=Rewrite(target=Target.INPUT, value="ls"))
+    assert fit(sampled("cursor", "preToolUse"), text).verdict is Verdict.DENY
 
 
 def test_hooks_of_claude_codes_settings_hear_the_same_events() -> None:

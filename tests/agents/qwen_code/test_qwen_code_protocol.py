@@ -74,9 +74,3 @@ def test_a_stop_at_an_end_is_silence_because_every_word_makes_it_go_on(event: st
     decision = Decision(stop="enough", verdict=Verdict.DENY, reason="more")
 
     assert render(sampled("qwen-code", event), decision) == Answer()
-
-
-def test_a_refusal_after_a_tool_withholds_the_output() -> None:
-    answer = render(sampled("qwen-code", "PostToolUse"), Decision(verdict=Verdict.DENY, reason="no"))
-
-    assert json.loads(answer.stdout) == {"continue": False, "stopReason": "no"}

@@ -69,8 +69,12 @@ BROKEN_SHEETS = {
 }
 
 
-@pytest.mark.parametrize("name", SHEETS)
-@pytest.mark.parametrize("forgotten", [False, True], ids=["noted", "notes lost"])
+LOST = ("empty", "comments alone", "no list, with a comment", "hooks and more", "flow items", "CRLF")
+
+
+@pytest.mark.parametrize(
+    ("name", "forgotten"), [*((name, False) for name in SHEETS), *((name, True) for name in LOST)]
+)
 def test_starchilds_hooks_come_and_go(starchild: Person, name: str, forgotten: bool) -> None:
     file = starchild.home / "workspace" / "config" / "shell_hooks.yaml"
     text = SHEETS[name]
