@@ -326,19 +326,24 @@ def until_shown(folder: Path) -> list[Row]:
         except FileNotFoundError:  # no programs for a desktop here
             return []
         one = ends.enter_context(tray(folder / "i", mode="down"))
-        desk.wait_item(desk.start([sys.executable, "-I", "-m", "tray", "--home", one.home, "run"]).pid)
-        numbers = iter(range(SHOWN + 1))
+        return _until_told(desk, one, lambda: len(desk.notifications()), SHOWN)
 
-        def show() -> float:
-            payload = NEEDS_YOU | {"session_id": f"s{next(numbers)}"}
-            before, started = len(desk.notifications()), time.perf_counter()
-            desk.run(one.relay("Notification"), input=json.dumps(payload).encode())
-            while len(desk.notifications()) == before:
-                time.sleep(0.0005)
-                assert time.perf_counter() - started < 30, "no notification is shown"
-            return time.perf_counter() - started
 
-        return [Row(name, times) for name, times in in_turns({"an event that needs you": show}, SHOWN).items()]
+def _until_told(desk: Desk, one: Bench, told: Callable[[], int], rounds: int) -> list[Row]:
+    """From an event that needs the user until `told` counts one more; each is of another session."""
+    desk.wait_item(desk.start([sys.executable, "-I", "-m", "tray", "--home", one.home, "run"]).pid)
+    numbers = iter(range(rounds + 1))
+
+    def tell() -> float:
+        payload = NEEDS_YOU | {"session_id": f"s{next(numbers)}"}
+        before, started = told(), time.perf_counter()
+        desk.run(one.relay("Notification"), input=json.dumps(payload).encode())
+        while told() == before:
+            time.sleep(0.0005)
+            assert time.perf_counter() - started < 30, "nobody is told"
+        return time.perf_counter() - started
+
+    return [Row(name, times) for name, times in in_turns({"an event that needs you": tell}, rounds).items()]
 
 
 def going_there(folder: Path) -> list[Row]:
@@ -379,19 +384,7 @@ def pushed(folder: Path) -> list[Row]:
         one.house.configure({"push": [{"url": f"json://{server.place}"}], "away_after": 0.001})
         (setting,) = one.house.catalog.settings()
         one.house.consent.confirm(setting.key, setting.digest, "bench", accept=True)
-        desk.wait_item(desk.start([sys.executable, "-I", "-m", "tray", "--home", one.home, "run"]).pid)
-        numbers = iter(range(PUSHED + 1))
-
-        def push() -> float:
-            payload = NEEDS_YOU | {"session_id": f"s{next(numbers)}"}
-            before, started = len(server.asked), time.perf_counter()
-            desk.run(one.relay("Notification"), input=json.dumps(payload).encode())
-            while len(server.asked) == before:
-                time.sleep(0.0005)
-                assert time.perf_counter() - started < 30, "nothing is pushed"
-            return time.perf_counter() - started
-
-        return [Row(name, times) for name, times in in_turns({"an event that needs you": push}, PUSHED).items()]
+        return _until_told(desk, one, lambda: len(server.asked), PUSHED)
 
 
 SCENES = (

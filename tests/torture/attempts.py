@@ -132,7 +132,6 @@ ATTEMPTS: tuple[Attempt, ...] = (
     many_at_once,
     requests_that_do_not_exist,
     says_it_is_the_tray,
-    through_the_trays_own_process,
     variables,
 )
 

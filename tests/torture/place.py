@@ -69,15 +69,9 @@ class Place:
         return set(kept.ledger.state.approved) == wanted and state.enabled and not state.pauses and is_same
 
     def approve_again(self) -> None:
-        """As the user does after a loss; the passphrase is lost as well."""
+        """As the user does after a loss, with a passphrase set on the page."""
         self.live.quit()
         approve(self.paths, self.paths, *self.approved)
-        self.passphrase = ""
-        self.live.start()
-
-    def set_passphrase(self) -> None:
-        """As the user does on the page."""
-        self.live.quit()
         stores = self.stores()
         Passphrase(stores.ledger).set(SECRET, "page")
         self.passphrase = self.stores().ledger.state.setting_texts[KEY]

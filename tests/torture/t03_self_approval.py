@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from plain import Plain
 
-from torture.attempts import ATTEMPTS, controls
+from torture.attempts import ATTEMPTS, controls, through_the_trays_own_process
 from torture.bus_attempts import on_the_bus
 from torture.frame import Tally
 from torture.offline import offline
@@ -30,14 +30,15 @@ def torture(tally: Tally) -> None:
             list(pool.map(lambda way: _control(tally, *way), found))
             # In the quick form each way has one try: to hash a guess takes half a second, which a first one spares.
             first = found if tally.full else [way for way in found if way not in found[::3]]
-            list(pool.map(lambda way: _try(tally, place, *way, "passphrase"), first))
-            place.set_passphrase()
+            list(pool.map(lambda way: _try(tally, place, way[0], way[1], "passphrase"), first))
+            held = through_the_trays_own_process(place)  # the user approves again then, and sets a passphrase
+            tally.attack(through_the_trays_own_process.__name__, held and place.held())
             below = (*COMMANDS, "deny guard") if tally.full else (COMMANDS[0], "deny guard")
             list(pool.map(lambda command: _below(tally, place, command), below))
             for _ in range(tally.many(1, 5)):
                 list(pool.map(lambda one: _try(tally, place, *one), _tries(tally, found)))
             for round_ in range(tally.many(1, 25)):
-                for attempt in ATTEMPTS:
+                for attempt in (*ATTEMPTS, through_the_trays_own_process) if round_ else ATTEMPTS:
                     held = attempt(place) is not False
                     tally.attack(f"{attempt.__name__}, round {round_}", held and place.held())
             controls(tally, place)
