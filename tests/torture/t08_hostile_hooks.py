@@ -47,7 +47,7 @@ def _garbage(tally: Tally, house: House) -> None:
     hook = house.hook("h", on="tool_before", command="true", failure="block").hook
     assert hook.failure is Failure.BLOCK
     dice = random.Random(8)
-    for number in range(tally.many(400, 10_000)):
+    for number in range(tally.many(200, 10_000)):
         agent = list(EVENTS)[number % 4]
         event = parse(
             RelayRequest(
@@ -122,7 +122,7 @@ ODD = (
 def _refusals(tally: Tally) -> None:
     """However odd it is besides, an object that refuses is heard, and the answer holds nothing of what is odd."""
     dice = random.Random(23)
-    for number in range(tally.many(90, 3_000)):
+    for number in range(tally.many(45, 3_000)):
         agent = list(REFUSE)[number % 3]
         event = parse(
             RelayRequest(
@@ -171,7 +171,7 @@ PLAIN = {"half an answer", "NaN", "NULs", "bad UTF-8"}  # text without a meaning
 def _abusers(tally: Tally, house: House) -> None:
     payload = {**PRE_TOOL_USE, "tool_input": {"command": "x" * 10_000_000}}
     own = psutil.Process()
-    names = list(ABUSERS)[:: tally.many(3, 1)]
+    names = list(ABUSERS)[:: tally.many(4, 1)]
     for number, name in enumerate(names):
         house.hook(
             f"a{number}", on="tool_before", script=ABUSERS[name], failure="block", timeout=1.0,

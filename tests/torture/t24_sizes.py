@@ -89,7 +89,7 @@ def _sizes(tally: Tally, number: int) -> tuple[int, ...]:
     """All of them; in the quick form each dialect has others."""
     if tally.full:
         return (*NEAR, PAYLOAD_LIMIT, *OVER)
-    return (NEAR[number], POWERS[number * 7], (65_537, MB + 1, PAYLOAD_LIMIT, OVER[0])[number])
+    return (NEAR[number], (65_537, MB + 1, PAYLOAD_LIMIT, OVER[0])[number])
 
 
 def _size(tally: Tally, house: House, agent: str, size: int) -> int:

@@ -48,7 +48,7 @@ def torture(tally: Tally) -> None:
             house.hook(name, on="tool_before", script=MARK, timeout=30)
         load = Load(house, tally.folder / "started", house.engine.begin)
         with _as_in_the_tray(), load:
-            for number in range(tally.many(8, 5000)):
+            for number in range(tally.many(5, 5000)):
                 late = load.toggle()
                 tally.attack(f"toggle {number}: {late} started after it", not late)
                 tally.inputs += 1  # off, and on again
@@ -180,7 +180,7 @@ def _late(started: Path, moment: float) -> int:
 def _killed(tally: Tally, house: House) -> None:
     """What was printed after a turn was on the disk before it."""
     said = 0
-    for number in range(tally.many(3, 100)):
+    for number in range(tally.many(2, 100)):
         argv = [sys.executable, "-c", TOGGLER, str(house.root / "home")]
         with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None

@@ -70,7 +70,7 @@ def _killed(tally: Tally, tray: Tray) -> None:
     said: Counter[tuple[str, str]] = Counter()
     killed = itertools.count()
     with _busy(tally.many(0, 120)), _killer(tray.process.pid, killed):
-        for number in range(tally.many(4, 250)):
+        for number in range(tally.many(3, 250)):
             tools = [[*WANTED, LENIENT][index % 4] for index in range(AT_ONCE)]
             calls = [_asked(tray, tool, number + index // 4) for index, tool in enumerate(tools)]
             for tool, call in zip(tools, calls, strict=True):
