@@ -21,7 +21,7 @@ from tray.engine.execute import HookStatus
 from tray.engine.pipeline import Engine
 from tray.engine.plan import EventSearch, matches, plan
 from tray.engine.ports import EngineListener, EngineOptions, Execution
-from tray.engine.user_questions import PendingQuestion
+from tray.engine.user_questions import EngineResponse, PendingQuestion
 from tray.model.decision import Answer, Record, Verdict
 from tray.model.event import Event, RelayRequest
 from tray.protection.self_protection import PageAddress
@@ -37,7 +37,7 @@ def request(agent: str = "claude-code", event: str = "PreToolUse", body: bytes =
     return RelayRequest(agent=agent, event=event, id="0" * 32, body=body, cwd="/")
 
 
-def ran(begun: Answer | Execution | PendingQuestion) -> Answer:
+def ran(begun: EngineResponse | Execution) -> Answer:
     """What the agent gets, once its hooks have run."""
     answer = begun.run(None) if isinstance(begun, Execution) else begun
     assert isinstance(answer, Answer)

@@ -62,7 +62,7 @@ def test_no_failure_of_claude_codes_hooks_refuses_an_end(house: House, tmp_path:
 @pytest.mark.parametrize("policy", ["allow", "block"])
 def test_x_codes_failure_policy(house: House, tmp_path: Path, how: str, policy: str) -> None:
     entry = {"command": BROKEN[how], "timeout": 300, "failurePolicy": policy}
-    declare(house, {"x-code": str(plugin(tmp_path, entry))})
+    declare(house, {"x-code": str(plugin(tmp_path, entry) / "hooks" / "hooks.json")})
 
     assert bool(house.tool()) is (policy == "block")
     assert house.last.hooks[0]["status"] != "ok"

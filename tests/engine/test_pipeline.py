@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from desk import wait
@@ -167,7 +168,7 @@ UNREADABLE = {b"": "empty", b"nonsense": "not JSON", b"[1]": "array", b"\xff\xfe
 @pytest.mark.parametrize(
     ("keys", "word"), [({}, b'"ask"'), ({"failure": "block"}, b'"deny"'), ({"failure": "allow"}, b"")]
 )
-def test_an_unreadable_payload_is_answered_by_the_policy(house: House, keys: dict[str, str], word: bytes) -> None:
+def test_an_unreadable_payload_is_answered_by_the_policy(house: House, keys: dict[str, Any], word: bytes) -> None:
     house.hook("guard", on="tool_before", script=DENY, **keys)
 
     for body, problem in UNREADABLE.items():

@@ -25,8 +25,8 @@ def hooks(house: House) -> list[tuple[str, str]]:
 def two_hooks(house: House, folder: Path) -> None:
     """Two hooks, one after another; the first goes on when `go` is there."""
     first = f"cat >/dev/null; touch {folder}/began; while [ ! -e {folder}/go ]; do sleep 0.01; done"
-    entries = [{"command": first, "timeout": 30000}, {"command": f"touch {folder}/ran"}]
-    declare(house, {"x-code": str(plugin(folder / "p", *entries))})
+    second = {"command": f"touch {folder}/ran"}
+    declare(house, {"x-code": str(plugin(folder / "p", {"command": first, "timeout": 30000}, second))})
 
 
 def begin(house: House, hangup: socket.socket | None = None) -> threading.Thread:

@@ -98,13 +98,11 @@ SHAPES: Mapping[str, Callable[[Any], str]] = {
     "a line break in its reason": lambda said: json.dumps(said).replace(REASON, "not\nthis one"),
 }
 NATIVE_SHAPES = ("bare", "pretty")
-# Each shape for hooks of these formats, and some shapes for those of all formats.
+# Hooks of these formats print each shape, those of the others a few.
+THOROUGH = ("claude-code", "cursor", "shelley", "starchild", "x-code")
+FEW_SHAPES = (*NATIVE_SHAPES, "noise before", "as a JSON text", "without its end")
 FORMATS_AND_SHAPES = [
-    (format, shape)
-    for format in FORMATS
-    for shape in SHAPES
-    if format in ("claude-code", "cursor", "shelley", "starchild", "x-code")
-    or shape in (*NATIVE_SHAPES, "noise before")
+    (format, shape) for format in FORMATS for shape in (SHAPES if format in THOROUGH else FEW_SHAPES)
 ]
 
 

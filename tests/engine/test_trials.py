@@ -217,7 +217,7 @@ def test_the_test_event_meets_the_matchers(
     ],
 )
 def test_the_test_event_has_what_a_matcher_of_an_agents_own_file_lists(
-    house: House, tmp_path: Path, agent: str, native: str, keys: dict[str, str], found: str
+    house: House, tmp_path: Path, agent: str, native: str, keys: dict[str, Any], found: str
 ) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     (approved,) = house.stores.ledger.in_order()
