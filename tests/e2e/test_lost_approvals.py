@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import sys
 
 import pytest
@@ -12,14 +11,7 @@ from desk import wait
 from e2e.installed import LONG, Installed
 from house import House
 from plain import Plain
-from torture.losses import (
-    Loss,
-    database_deleted,
-    database_garbled,
-    first_row_altered,
-    last_rows_deleted,
-    state_deleted,
-)
+from torture.losses import Loss, database_deleted, database_garbled, first_row_altered, state_deleted
 from user_controls import user_controls
 
 from tray.approvals.catalog import HookCatalog
@@ -37,10 +29,6 @@ UNGUARDED = ["silence"] * 3
 
 class Tray(Installed):
     """Guarded and connected."""
-
-    def stop(self) -> None:
-        self.live.process.send_signal(signal.SIGTERM)
-        self.live.process.wait(LONG)
 
     def verdicts(self) -> list[str]:
         return [self.verdict(tool) for tool in TOOLS]
@@ -76,9 +64,9 @@ def tray(house: House, plain: Plain) -> Tray:
     return found
 
 
-@pytest.mark.parametrize("lose", [database_deleted, database_garbled, first_row_altered])
+@pytest.mark.parametrize("lose", [database_garbled, first_row_altered])
 def test_a_loss_without_a_tray_guards_on_with_and_without_it_until_it_is_reviewed(tray: Tray, lose: Loss) -> None:
-    tray.stop()
+    tray.live.quit()
     lose(tray.paths.state)
 
     tray.live.start()
@@ -90,7 +78,7 @@ def test_a_loss_without_a_tray_guards_on_with_and_without_it_until_it_is_reviewe
     tray.live.start()
     assert tray.verdicts() == AS_GUARDED, "after another start"
 
-    tray.stop()
+    tray.live.quit()
     tray.decide()
     tray.live.start()
 
@@ -98,16 +86,15 @@ def test_a_loss_without_a_tray_guards_on_with_and_without_it_until_it_is_reviewe
     wait(lambda: tray.live.states() == dict.fromkeys(("default", "strict"), "approved"), what="approved again")
 
 
-@pytest.mark.parametrize("lose", [state_deleted, last_rows_deleted])
-def test_without_any_other_record_the_relays_table_guards_until_the_user_decides(tray: Tray, lose: Loss) -> None:
-    tray.stop()
-    lose(tray.paths.state)
+def test_without_any_other_record_the_relays_table_guards_until_the_user_decides(tray: Tray) -> None:
+    tray.live.quit()
+    state_deleted(tray.paths.state)
     assert tray.verdicts() == AS_GUARDED, "no tray"
 
     tray.live.start()
 
     assert tray.verdicts() == AS_GUARDED
-    tray.stop()
+    tray.live.quit()
     assert tray.verdicts() == AS_GUARDED, "no tray again"
     tray.decide(approve=("default", "strict"))
     tray.live.start()
@@ -120,7 +107,7 @@ def test_the_entries_of_agents_are_recorded_again(tray: Tray, lost: str, is_runn
     records = tray.paths.state / CONNECTIONS
     before = sorted(file.name for file in records.iterdir())
     if not is_running:
-        tray.stop()
+        tray.live.quit()
     shutil.rmtree(tray.paths.state / lost, ignore_errors=True)  # the tray may write a new file meanwhile
     if not is_running:
         tray.live.start()
@@ -135,14 +122,14 @@ def test_the_entries_of_agents_are_recorded_again(tray: Tray, lost: str, is_runn
 
 
 def test_each_hook_guards_on_until_it_is_decided_by_itself(tray: Tray) -> None:
-    tray.stop()
+    tray.live.quit()
     database_deleted(tray.paths.state)
     tray.decide(approve=("default",))
 
     tray.live.start()
     assert tray.verdicts() == ["deny", "deny", "silence"]
     wait(lambda: sorted(tray.by_the_tray()) == ["default", LOST_NAME], what="one by the hook, one by the loss")
-    tray.stop()
+    tray.live.quit()
     assert tray.verdicts() == ["deny", "deny", "silence"], "without a tray"
     tray.decide(deny=("strict",))
     tray.live.start()
@@ -151,12 +138,12 @@ def test_each_hook_guards_on_until_it_is_decided_by_itself(tray: Tray) -> None:
 
 
 def test_when_each_lost_hook_was_denied_nothing_is_guarded(tray: Tray) -> None:
-    tray.stop()
+    tray.live.quit()
     database_garbled(tray.paths.state)
 
     tray.live.start()
     assert tray.verdicts() == AS_GUARDED
-    tray.stop()
+    tray.live.quit()
     tray.decide(deny=("default", "strict"))
     tray.live.start()
 
@@ -165,7 +152,7 @@ def test_when_each_lost_hook_was_denied_nothing_is_guarded(tray: Tray) -> None:
 
 
 def test_connecting_after_the_loss_takes_no_guard_away(tray: Tray) -> None:
-    tray.stop()
+    tray.live.quit()
     first_row_altered(tray.paths.state)
 
     done = tray.plain.run(tray.live.argv("connect", "claude-code", "--yes"), timeout=LONG)
@@ -176,11 +163,11 @@ def test_connecting_after_the_loss_takes_no_guard_away(tray: Tray) -> None:
 
 
 def test_without_guards_in_the_table_nothing_is_asked_about(tray: Tray) -> None:
-    tray.stop()
+    tray.live.quit()
     tray.switch.set_enabled(False, "test")
     tray.live.start()
     wait(lambda: not tray.guarded, what="hooks are off")
-    tray.stop()
+    tray.live.quit()
     database_deleted(tray.paths.state)
 
     tray.live.start()
