@@ -225,10 +225,10 @@ def test_a_database_of_another_program_is_refused(path: Path) -> None:
 
 def test_several_starts_at_once_make_one_database(path: Path) -> None:
     code = "import sys, pathlib; from tray.store.db import open_db; open_db(pathlib.Path(sys.argv[1]), create=True)"
-    starts = [subprocess.Popen([sys.executable, "-c", code, path]) for _ in range(4)]
+    starts = [subprocess.Popen([sys.executable, "-c", code, path]) for _ in range(3)]
     codes = [start.wait(60) for start in starts]
 
-    assert codes == [0, 0, 0, 0]
+    assert codes == [0, 0, 0]
     assert open_db(path, create=False).damaged is None
 
 

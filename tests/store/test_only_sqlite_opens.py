@@ -16,7 +16,7 @@ from tray.paths import locate
 
 PROGRAM = (audited.__file__,)
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
-COMMANDS = ("list", "status", "log", "stats", "export", "doctor", "paths", "agents", "config check")
+COMMANDS = ("list", "status", "log", "stats", "export", "doctor")
 PROMPT = {"session_id": "s-1", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "/hooks doctor"}
 
 
@@ -63,7 +63,7 @@ def test_the_tray_and_the_commands_open_the_database_only_by_sqlite_also_when_it
     damage_table(paths.database, "journal")
     command(live, "list")
     live.start()
-    use(live, "status", "doctor")
+    use(live, "status")
 
     assert list(paths.state.glob("hooktray.db.damaged-*"))
     assert audited.opened(live.home) == []
