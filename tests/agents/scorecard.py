@@ -32,13 +32,14 @@ JUDGED = ("deny", "ask", "rewrite input", "rewrite output", "context", "stop")
 STAND_INS = {agent for agent, judge in JUDGES.items() if not isinstance(getattr(judge, "__self__", None), Documented)}
 TERMINAL = "test_a_session_in_a_terminal"
 TURN = "test_a_turn_in_a_terminal"
-ANSWERED = "test_a_button_answers_its_question"
+ANSWERED = "test_its_questions_are_answered_from_the_desk"
 # The test of each ability with a real client, by the client's row in tests/clients/packages.json.
 SCENES = {
     "deny": "test_a_refused_call_does_not_run_and_the_model_reads_why",
     "ask": "test_an_ask_without_anybody_to_ask_is_a_refusal",
     "rewrite input": "test_a_rewritten_call_runs_as_rewritten_or_not_at_all",
     "rewrite output": "test_an_output_is_replaced_or_withheld_where_the_client_can",
+    "context": "test_contexts_reach_the_model",
     "stop": "test_a_hook_that_stops_the_agent_at_the_prompt",
     "timeouts": "test_it_waits_no_longer_than_its_settings_say",
 }
@@ -46,63 +47,53 @@ SCENES = {
 TRUSTS_ALL = SCENES["deny"]
 OWN: Mapping[str, Mapping[str, str]] = {
     "claude-code": {
-        "context": "test_contexts_reach_the_model",
         "needs you": TURN,
         "questions": ANSWERED,
         "session end": TURN,
         "trust": "test_it_runs_hooks_in_a_terminal_only_in_a_folder_that_its_user_trusts",
     },
     "cline": {
-        "context": "test_contexts_reach_the_model",
         "trust": TRUSTS_ALL,
         "timeouts": "",  # its limit is fixed, and longer than a test may take
     },
     "codex": {
-        "context": "test_contexts_reach_the_model_and_notes_are_taken",
         "needs you": TERMINAL,
         "session end": TERMINAL,
         "trust": "test_it_runs_only_what_its_user_trusts_and_hooktray_says_so",
     },
     "copilot-cli": {
-        "context": "test_contexts_reach_the_model",
-        "stop": "test_a_hook_stops_the_agent_at_its_own_question",
+        "stop": TURN,
         "needs you": TURN,
         "session end": TURN,
         "trust": "test_a_projects_hooks_run_only_in_a_folder_that_its_user_trusts",
     },
     "droid": {
-        "context": "test_contexts_reach_the_model",
         "stop": "test_a_hook_stops_the_agent_before_a_tool",
         "session end": "test_the_end_of_a_session_arrives",
         "trust": TRUSTS_ALL,
     },
     "gemini-cli": {
-        "context": "test_contexts_reach_the_model_and_notes_its_user",
         "needs you": TERMINAL,
         "session end": TERMINAL,
         "trust": "test_it_runs_hooks_only_in_a_folder_that_its_user_trusts",
     },
     "grok": {
-        "context": "test_contexts_reach_the_model",
         "stop": "",  # at ends of turns only
         "session end": "test_the_end_of_a_session_arrives",
         "trust": TRUSTS_ALL,
     },
     "kimi-code": {
-        "context": "test_a_context_reaches_the_model_and_nothing_else_is_added_to_the_prompt",
         "needs you": TERMINAL,
         "session end": TERMINAL,
         "trust": "test_one_hook_with_a_key_that_it_does_not_know_switches_all_off",
     },
     "opencode": {
-        "context": "test_contexts_reach_the_model",
         "needs you": TERMINAL,
         "questions": ANSWERED,
         "session end": TERMINAL,
         "trust": TRUSTS_ALL,
     },
     "qwen-code": {
-        "context": "test_contexts_reach_the_model_and_a_refused_output_does_not",
         "needs you": TERMINAL,
         "session end": TERMINAL,
         "trust": TRUSTS_ALL,
