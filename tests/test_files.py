@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import os
 import signal
 import sys
@@ -12,15 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from connect.sites import Person, own_agent_of_kiro
-from every import every
-from house import House
 
 import tray
-from tray.agents.registry import AGENTS
-from tray.connect import connectors
 from tray.engine.prompt_text import _transcript
-from tray.errors import HooktrayError
 from tray.files import CHUNK, content, user_file
 from tray.paths import locate
 from tray.sources.configuration import load
@@ -160,63 +153,6 @@ def test_no_command_waits_for_an_odd_hooktray_yaml(tmp_path: Path, kind: str) ->
     assert message.startswith(f"{paths.config}: cannot be read: ")
     assert reason in message.lower()
     assert cure.strip() == "put a file there that you can read"
-
-
-READERS = {agent.id: agent.reader() for agent in AGENTS.values() if agent.reader}
-# Where each format looks, as a path below the named folder.
-PLACES = {
-    "claude-code": ("settings.json", "hooks/hooks.json", ".claude-plugin/plugin.json", "skill/SKILL.md"),
-    "cline": ("PreToolUse",),
-    "codex": ("hooks.json", "config.toml"),
-    "copilot-cli": ("hooks.json", "folder/hooks.json"),
-    "shelley": ("hooks/end-of-turn",),
-    "starchild": ("shell_hooks.yaml", "agent.yaml"),
-    "x-code": ("hooks.json", "plugin.json"),
-}
-
-
-@POSIX
-@every(("agent", "place"), [(agent, place) for agent in READERS for place in PLACES.get(agent, ("hooks.json",))])
-def test_no_source_waits_for_an_odd_file(agent: str, place: str, tmp_path: Path) -> None:
-    for kind, (make, _) in ODD.items():
-        path = tmp_path / agent / kind / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        make(path)
-        for named in (path, path.parent, path.parent.parent):
-            with time_limit(), contextlib.suppress(OSError, HooktrayError, ValueError):
-                assert READERS[agent].read(named, (agent,), {}).hooks == ()
-
-
-@POSIX
-@every("agent", sorted(connectors()))
-def test_no_connector_waits_for_an_odd_settings_file(agent: str, tmp_path: Path) -> None:
-    person = Person(tmp_path / agent, agent)
-    own_agent_of_kiro(person.home)
-    person.connect()
-    files = [backup.path for backup in person.site.backups.of_agent(agent)]
-    for kind, (make, _) in ODD.items():
-        for file in files:
-            file.unlink(missing_ok=True) if not file.is_dir() or file.is_symlink() else file.rmdir()
-            make(file)
-        with time_limit():
-            for look in (person.relay_entries, person.connect, lambda: connectors()[agent].trust(person.site)):
-                with contextlib.suppress(HooktrayError):
-                    look()
-        assert kind
-
-
-@POSIX
-@pytest.mark.parametrize("kind", ODD)
-def test_no_approval_waits_for_an_odd_script(house: House, kind: str) -> None:
-    script = house.paths.config.parent / "guard.sh"
-    ODD[kind][0](script)
-    hook = {"name": "guard", "event": "tool_before", "command": f"sh {script}", "files": ["guard.sh"]}
-
-    with time_limit():
-        house.configure({"hooks": [hook]})
-
-    (state,) = house.catalog.states
-    assert not state.digest or script.is_symlink() or script.is_dir()
 
 
 @POSIX

@@ -18,7 +18,6 @@ from house import PRE_TOOL_USE, House
 import tray
 from tray.agents.registry import BUILT_IN
 from tray.engine.guards_in_force import guards as installed_guards
-from tray.engine.stores import open_stores
 from tray.execution.isolation import base_interpreter, package_folders
 from tray.installation import installed_relay
 from tray.ipc.frames import decode_answer
@@ -26,7 +25,7 @@ from tray.model.decision import Answer
 from tray.once import OneShotListener
 from tray.own_environment import strip_environment
 from tray.paths import locate
-from tray.store.db import Database, open_db
+from tray.store.db import open_db
 from tray.store.journal import OFFLINE_MARK
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
@@ -233,16 +232,6 @@ def test_time_that_the_relay_lost_counts_against_the_deadline(house: House) -> N
     assert house.stores.journal.recent(1)[0].hooks[0]["status"] == "timed_out"
 
 
-def test_to_the_relay_it_answers_in_one_frame(house: House) -> None:
-    house.hook("guard", on="system_prompt", script=DENY)
-
-    done = once(house, "shelley", "system-prompt", b"You are Shelley.", "--framed")
-
-    assert (done.returncode, done.stderr) == (0, b"")
-    answer = decode_answer(done.stdout)
-    assert (answer.code, answer.stdout, answer.stderr) == (1, b"", b"guard (Hooktray): no\n")
-
-
 def test_a_locked_database_is_told_to_the_log_and_not_to_the_agent(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY)
     lock = sqlite3.connect(house.paths.database, isolation_level=None)
@@ -254,17 +243,6 @@ def test_a_locked_database_is_told_to_the_log_and_not_to_the_agent(house: House)
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert (done.returncode, done.stderr) == (0, b"")
     assert "database is locked" in (house.paths.logs / "hooktray.log").read_text()
-
-
-def test_the_one_shot_engine_waits_a_fifth_as_long_for_a_locked_database_as_the_tray(house: House) -> None:
-    stores = open_stores(house.paths, create=False, offline=True)
-
-    def limit(database: Database) -> int:
-        with database.connect() as connection:
-            return int(connection.execute("PRAGMA busy_timeout").fetchone()[0])
-
-    assert (limit(stores.database), limit(house.stores.database)) == (1000, 5000)
-    stores.journal.close()
 
 
 def test_why_nothing_could_be_decided_is_told_to_the_log_if_that_can_be_written(house: House) -> None:
@@ -314,12 +292,6 @@ def test_an_event_imports_only_what_it_needs(house: House) -> None:
     others = {f"{module}.protocol" for id, module in BUILT_IN.items() if id != "claude-code"}
     assert [name for name in ours if name in others] == []
     assert len(ours) <= OURS, f"{len(ours)} modules of ours"
-
-
-def test_only_a_pattern_that_is_no_plain_text_imports_the_library_for_it(house: House) -> None:
-    house.hook("guard", on="tool_before", script="cat >/dev/null", matcher=r"rm\s+-rf")
-
-    assert "regex" in imported(house, "ls")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no named pipes in a folder")

@@ -124,12 +124,6 @@ def test_nothing_runs_again_where_a_second_try_would_hide_something(project: Pro
     assert f"No test runs again: {reason}." in lines
 
 
-def test_a_test_that_is_skipped_the_second_time_has_not_passed(project: Project) -> None:
-    code, _ = project.run({"late": "passes_the_second_time({name!r}); pytest.skip('not now')"})
-
-    assert code == 1
-
-
 def test_a_file_that_cannot_be_imported_fails_the_run(project: Project) -> None:
     (project.folder / "test_broken.py").write_text("import no_such_module\n")
 

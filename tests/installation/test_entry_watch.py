@@ -10,7 +10,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -98,19 +99,13 @@ class Tampered:
         lines = [line for log in logs for line in log.read_text().splitlines()]
         return [line for line in lines if "our entr" in line and "WARNING" in line][self._logged :]
 
-    def by_process(self, code: str, *words: str | Path) -> None:
-        """Another program writes."""
-        done = self.place.run([sys.executable, "-I", "-c", code, *words], timeout=60)
-        assert done.returncode == 0, done.stderr.decode()
-
-    def edit(self, file: Path, change: str) -> None:
-        """As a program does that reads the JSON as `x`, changes it and writes it whole."""
-        code = (
-            "import json, os, sys; p = sys.argv[1]; x = json.load(open(p)); "
-            f"{change}; t = p + '.new'; open(t, 'w').write(json.dumps(x, indent=2, ensure_ascii=False) + '\\n'); "
-            "os.replace(t, p)"
-        )
-        self.by_process(code, file)
+    def edit(self, file: Path, change: Callable[[Any], object]) -> None:
+        """As a program does that reads the JSON, changes it and writes it whole."""
+        document = json.loads(file.read_text())
+        change(document)
+        new = file.with_name(f"{file.name}.new")
+        new.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        new.replace(file)
 
     def connect(self, *agents: str) -> None:
         self.live.connect(*agents)
@@ -164,24 +159,27 @@ def own(tmp_path: Path) -> Iterator[Tampered]:
     yield from _made(tmp_path, "codex", "claude-code")
 
 
-OURS = "x['hooks']['PreToolUse'][0]['hooks'][0]"
-CLAUDE = {
-    "an event is gone": ("del x['hooks']['PreToolUse']", "entry_gone"),
-    "all are gone": ("del x['hooks']", "entry_gone"),
-    "the matcher is narrowed": ("x['hooks']['PreToolUse'][0]['matcher'] = 'Read'", "entry_narrowed"),
-    "hooks are off": ("x['disableAllHooks'] = True", "entry_switched_off"),
-    "the time limit is cut": (f"{OURS}['timeout'] = 1", "entry_altered"),
-    "the type is another": (f"{OURS}['type'] = 'prompt'", "entry_altered"),
-    "a key is put in": (f"{OURS}['async'] = True", "entry_altered"),
-    "another home": (f"h = {OURS}; h['command'] = h['command'].replace('/h/bin/', '/other/bin/')", "entry_elsewhere"),
-}
+def group(document: Any) -> Any:
+    """The group of our entry before a tool."""
+    return document["hooks"]["PreToolUse"][0]
 
 
-CODEX = {
-    "del x['hooks']['PreToolUse']": "entry_gone",
-    "x['hooks']['PreToolUse'][0]['matcher'] = 'Read'": "entry_narrowed",
-    f"{OURS}['timeout'] = 1": "entry_altered",
+def lead_elsewhere(document: Any) -> None:
+    entry = group(document)["hooks"][0]
+    entry["command"] = entry["command"].replace("/h/bin/", "/other/bin/")
+
+
+CLAUDE: dict[str, tuple[Callable[[Any], object], str]] = {
+    "an event is gone": (lambda x: x["hooks"].pop("PreToolUse"), "entry_gone"),
+    "all are gone": (lambda x: x.pop("hooks"), "entry_gone"),
+    "the matcher is narrowed": (lambda x: group(x).update(matcher="Read"), "entry_narrowed"),
+    "hooks are off": (lambda x: x.update(disableAllHooks=True), "entry_switched_off"),
+    "the time limit is cut": (lambda x: group(x)["hooks"][0].update(timeout=1), "entry_altered"),
+    "the type is another": (lambda x: group(x)["hooks"][0].update(type="prompt"), "entry_altered"),
+    "a key is put in": (lambda x: group(x)["hooks"][0].update({"async": True}), "entry_altered"),
+    "another home": (lead_elsewhere, "entry_elsewhere"),
 }
+CODEX = ("an event is gone", "the matcher is narrowed", "the time limit is cut")
 
 
 def test_each_change_of_our_entries_is_noticed_and_put_back_byte_for_byte(tampered: Tampered) -> None:
@@ -229,7 +227,7 @@ def test_lines_whose_relay_went_with_its_environment_are_noticed(tmp_path: Path,
 
 
 def test_a_command_in_the_place_of_ours_stays_and_ours_is_beside_it_again(tampered: Tampered) -> None:
-    tampered.edit(tampered.settings, f"{OURS}['command'] = 'true'")
+    tampered.edit(tampered.settings, lambda x: group(x)["hooks"][0].update(command="true"))
 
     assert tampered.noticed("claude-code") == ["entry_gone"]
 
@@ -248,10 +246,9 @@ def test_each_agents_files_are_watched(several: Tampered) -> None:
     }
     before = {agent: (file.read_bytes(), file.stat().st_mode) for agent, file in files.items()}
 
-    several.by_process("import os, sys; os.chmod(sys.argv[1], 0o600)", files["shelley"])
-    code = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.write_text(p.read_text().replace(*sys.argv[2:]))"
-    several.by_process(code, files["starchild"], "timeout: 20", "timeout: 1")
-    several.edit(files["x-code"], "x['hooks']['PreToolUse'][0]['failurePolicy'] = 'deny'")
+    files["shelley"].chmod(0o600)
+    files["starchild"].write_text(files["starchild"].read_text().replace("timeout: 20", "timeout: 1"))
+    several.edit(files["x-code"], lambda x: group(x).update(failurePolicy="deny"))
 
     assert {agent: several.noticed(agent) for agent in files} == {agent: ["entry_altered"] for agent in files}
     for agent, file in files.items():
@@ -287,11 +284,12 @@ def test_what_others_do_to_codexs_entries_and_their_trust_is_noticed(own: Tamper
     config.write_text(trust)
     wait(lambda: "entries run codex" in own.ledger(), LONG, "the tray has seen that its user trusts them")
 
-    for change, cause in CODEX.items():
+    for name in CODEX:
+        change, cause = CLAUDE[name]
         own.edit(hooks, change)
-        assert cause in own.noticed("codex"), change
+        assert cause in own.noticed("codex"), name
         own.connect("codex")
-        assert hooks.read_bytes() == before, change
+        assert hooks.read_bytes() == before, name
         own.well("codex")
 
     first = trust.split("[hooks.state.")[1]
@@ -313,7 +311,7 @@ def test_a_file_or_folder_that_is_gone_is_noticed_and_comes_back(several: Tamper
     for agent, (name, cause) in REMOVED.items():
         away = several.folder / f"away-{agent}"
 
-        several.by_process("import os, sys; os.rename(*sys.argv[1:])", several.folder / name, away)
+        (several.folder / name).rename(away)
 
         assert several.noticed(agent) == [cause]
         several.connect(agent)
@@ -331,11 +329,10 @@ def test_settings_that_nobody_can_read_any_more_are_noticed(tampered: Tampered) 
 
 
 def test_nothing_is_announced_for_what_changes_no_entry_and_for_our_own_writes(everyone: Tampered) -> None:
-    everyone.edit(everyone.settings, "x['theme'] = 'light'; x['permissions'] = {'allow': ['Read']}")
-    code = "import json, sys; p = sys.argv[1]; x = json.load(open(p)); json.dump(x, open(p, 'w'), sort_keys=True)"
-    everyone.by_process(code, everyone.settings)  # an editor's layout, in place
-    mine = "{'matcher': 'Bash', 'hooks': [{'type': 'command', 'command': 'true'}]}"
-    everyone.edit(everyone.settings, f"x['hooks']['PreToolUse'].insert(0, {mine})")
+    everyone.edit(everyone.settings, lambda x: x.update(theme="light", permissions={"allow": ["Read"]}))
+    everyone.settings.write_text(json.dumps(json.loads(everyone.settings.read_text()), sort_keys=True))  # an editor
+    mine = {"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}
+    everyone.edit(everyone.settings, lambda x: x["hooks"]["PreToolUse"].insert(0, mine))
     for word in ("disconnect", "connect", "connect", "disconnect"):
         everyone.live.command(word, *connectors(), "--yes")
 
@@ -370,9 +367,9 @@ def test_an_event_that_a_hook_needs_is_noticed_and_its_entry_added(several: Tamp
 
 def test_the_same_change_is_announced_once_and_again_after_it_was_put_back(tampered: Tampered) -> None:
     for times in (1, 2):
-        tampered.edit(tampered.settings, "del x['hooks']['Stop']")
+        tampered.edit(tampered.settings, lambda x: x["hooks"].pop("Stop"))
         tampered.noticed("claude-code")
-        tampered.edit(tampered.settings, f"x['theme'] = '{times}'")
+        tampered.edit(tampered.settings, methodcaller("update", theme=str(times)))
         payload = {"session_id": "s", "hook_event_name": "Notification", "message": "x"}
         tampered.live.relay("claude-code", "Notification", payload)  # which has the tray look at everything
         assert tampered.noticed("claude-code") == ["entry_gone"]
@@ -383,21 +380,11 @@ def test_the_same_change_is_announced_once_and_again_after_it_was_put_back(tampe
 
 def test_what_happened_while_no_tray_ran_is_announced_by_the_next_one(own: Tampered) -> None:
     assert own.live.quit() == 0
-    own.edit(own.settings, "del x['hooks']")
+    own.edit(own.settings, lambda x: x.pop("hooks"))
 
     own.live.start()
 
     assert own.noticed("claude-code") == ["entry_gone"]
-
-
-def test_a_person_who_disconnects_afterwards_ends_it(tampered: Tampered) -> None:
-    tampered.edit(tampered.settings, "del x['hooks']")
-    tampered.noticed("claude-code")
-
-    tampered.live.command("disconnect", "claude-code", "--yes")
-
-    tampered.well("claude-code")
-    assert json.loads(tampered.settings.read_text()) == {"theme": "dark"}
 
 
 def test_a_project_that_is_deleted_takes_its_entries_along(tampered: Tampered) -> None:
@@ -406,16 +393,16 @@ def test_a_project_that_is_deleted_takes_its_entries_along(tampered: Tampered) -
     line = shlex.join(tampered.live.argv("connect", "claude-code", "--scope", "project", "--yes"))
     done = tampered.place.run(["/bin/sh", "-c", f"cd {project} && exec {line}"], timeout=60)
     assert done.returncode == 0, done.stderr.decode()
-    tampered.edit(project / ".claude/settings.json", "del x['hooks']['Stop']")
+    tampered.edit(project / ".claude/settings.json", lambda x: x["hooks"].pop("Stop"))
     tampered.noticed("claude-code")
 
-    tampered.by_process("import shutil, sys; shutil.rmtree(sys.argv[1])", project)
+    shutil.rmtree(project)
 
     tampered.well("claude-code")
 
 
 def test_doctor_and_agents_find_the_same(tampered: Tampered) -> None:
-    tampered.edit(tampered.settings, "x['hooks']['PreToolUse'][0]['matcher'] = 'Read'")
+    tampered.edit(tampered.settings, lambda x: group(x).update(matcher="Read"))
     tampered.noticed("claude-code")
 
     (row,) = [one for one in tampered.live.rows("agents") if one["agent"] == "claude-code"]

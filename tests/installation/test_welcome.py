@@ -162,6 +162,10 @@ def test_the_first_alert_is_shown_and_heard_once(tmp_path: Path) -> None:
     assert not welcome.create_config(paths)
     paths.config.unlink()
     assert not welcome.create_config(paths)
+    own = locate(str(tmp_path / "own"))
+    own.prepare()
+    own.config.write_text("")
+    assert not welcome.create_config(own), "who had a file before is not welcomed"
     preview = MenuPreview(digest="1a2b", summary="adds 1 entry for each of 4 events to ~/.config/shelley/hooks")
     shelley = MenuAgent(agent="shelley", name="Shelley", installed=True, connect=preview)
     shown = welcome.alert([shelley])
@@ -169,11 +173,3 @@ def test_the_first_alert_is_shown_and_heard_once(tmp_path: Path) -> None:
     assert shown.body == f"Hooktray is running · “Connect”, or the menu's first row: Shelley: {preview.summary}"
     assert (shown.buttons, shown.digest) == ((Button.CONNECT,), "1a2b")
     assert welcome.alert([]).buttons == ()
-
-
-def test_who_had_a_file_before_is_not_welcomed(tmp_path: Path) -> None:
-    paths = locate(str(tmp_path))
-    paths.prepare()
-    paths.config.write_text("")
-
-    assert not welcome.create_config(paths)
