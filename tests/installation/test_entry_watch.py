@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
-import signal
 import sys
 import threading
 import time
@@ -127,11 +125,6 @@ def shared_several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tampere
     yield from _made(tmp_path_factory.mktemp("several"), "claude-code", "shelley", "starchild", "x-code")
 
 
-@pytest.fixture(scope="module")
-def shared_everyone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tampered]:
-    yield from _made(tmp_path_factory.mktemp("everyone"), *connectors())
-
-
 @pytest.fixture
 def tampered(shared_tampered: Tampered) -> Tampered:
     """One agent is connected: with all of them the tray has three times as much to look at."""
@@ -144,13 +137,6 @@ def several(shared_several: Tampered) -> Tampered:
     """One of each way to keep entries is connected: a settings file, executables, YAML, a plugin."""
     shared_several.renew()
     return shared_several
-
-
-@pytest.fixture
-def everyone(shared_everyone: Tampered) -> Tampered:
-    """All agents are connected."""
-    shared_everyone.renew()
-    return shared_everyone
 
 
 @pytest.fixture
@@ -328,19 +314,19 @@ def test_settings_that_nobody_can_read_any_more_are_noticed(tampered: Tampered) 
     tampered.well("claude-code")
 
 
-def test_nothing_is_announced_for_what_changes_no_entry_and_for_our_own_writes(everyone: Tampered) -> None:
-    everyone.edit(everyone.settings, lambda x: x.update(theme="light", permissions={"allow": ["Read"]}))
-    everyone.settings.write_text(json.dumps(json.loads(everyone.settings.read_text()), sort_keys=True))  # an editor
+def test_nothing_is_announced_for_what_changes_no_entry_and_for_our_own_writes(several: Tampered) -> None:
+    several.edit(several.settings, lambda x: x.update(theme="light", permissions={"allow": ["Read"]}))
+    several.settings.write_text(json.dumps(json.loads(several.settings.read_text()), sort_keys=True))  # an editor
     mine = {"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}
-    everyone.edit(everyone.settings, lambda x: x["hooks"]["PreToolUse"].insert(0, mine))
+    several.edit(several.settings, lambda x: x["hooks"]["PreToolUse"].insert(0, mine))
     for word in ("disconnect", "connect", "connect", "disconnect"):
-        everyone.live.command(word, *connectors(), "--yes")
+        several.live.command(word, *several.agents, "--yes")
 
     end = time.monotonic() + QUIET
     while time.monotonic() < end:
-        assert everyone.changes() == {}
+        assert several.changes() == {}
         threading.Event().wait(0.1)
-    assert everyone.logged() == []
+    assert several.logged() == []
 
 
 COMPACT = {"name": "tidy", "event": "compact_before", "agent": "claude-code", "type": "rule", "decision": "deny"}
@@ -417,9 +403,8 @@ def test_doctor_and_agents_find_the_same(tampered: Tampered) -> None:
     assert tampered.changes()["claude-code"]["text"] == expected
 
 
-def test_an_idle_tray_is_not_woken_and_its_watches_are_few(everyone: Tampered) -> None:
-    process = everyone.live.process
-    switches = Path(f"/proc/{process.pid}/status")
+def test_an_idle_tray_is_not_woken_and_its_watches_are_few(several: Tampered) -> None:
+    process = several.live.process
     descriptors = Path(f"/proc/{process.pid}/fdinfo")
 
     def watches() -> int:
@@ -437,7 +422,5 @@ def test_an_idle_tray_is_not_woken_and_its_watches_are_few(everyone: Tampered) -
         return woken() == before
 
     wait(is_still, 60, "two seconds without a single wake-up")
-    assert switches.exists()
     assert watches() < 60
     assert process.poll() is None
-    os.kill(process.pid, signal.SIGTERM)
