@@ -107,7 +107,9 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_a_narrow_window(full: Site,
     found = []
     for path in every_page(full):
         page.look(width=360, height=700)
+        page.run("window.before = true")
         page.go(address(full, path))
+        page.wait("!window.before && document.readyState === 'complete'")
         if page.run("document.documentElement.scrollWidth > innerWidth"):
             found.append((path, "wider than a narrow window"))
         found += [(path, one) for one in problems_in_both_colours(page)]
