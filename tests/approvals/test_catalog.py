@@ -262,21 +262,16 @@ WEAKER: dict[str, dict[str, object] | None] = {
 }
 
 
-def delete_script(house: House) -> None:
-    (house.paths.config.parent / "guard.sh").unlink()
+TAKEN_AWAY: dict[str, Callable[[House], object]] = {
+    "its script deleted": lambda house: (house.paths.config.parent / "guard.sh").unlink(),
+    "its script emptied": lambda house: edit(house, "guard", ""),
+    "its file deleted": lambda house: house.paths.config.unlink(),
+}
 
 
-def empty_script(house: House) -> None:
-    edit(house, "guard", "")
-
-
-def delete_file(house: House) -> None:
-    house.paths.config.unlink()
-
-
-@pytest.mark.parametrize("how", [*WEAKER, delete_script, empty_script, delete_file])
+@pytest.mark.parametrize("how", [*WEAKER, *TAKEN_AWAY])
 def test_a_guard_that_was_weakened_in_its_files_goes_on_as_approved_until_a_person_decides(
-    house: House, how: str | Callable[[House], None]
+    house: House, how: str
 ) -> None:
     house.script("guard.sh", DENY)
     (house.paths.config.parent / "rules.txt").write_text("rm")
@@ -285,15 +280,15 @@ def test_a_guard_that_was_weakened_in_its_files_goes_on_as_approved_until_a_pers
     approved = house.state("guard")
     house.consent.approve(approved.key, approved.digest, "test")
 
-    if isinstance(how, str):
+    if how in WEAKER:
         more = WEAKER[how]
         house.configure({"hooks": [] if more is None else [guard | more]})
     else:
-        how(house)
+        TAKEN_AWAY[how](house)
         house.catalog.refresh()
 
     assert house.tool("ls")["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert how is delete_file or house.state("guard").state is ApprovalState.CHANGED
+    assert how == "its file deleted" or house.state("guard").state is ApprovalState.CHANGED
     (kept,) = house.stores.ledger.in_order()
     assert (kept.hook.failure.value, kept.hook.timeout, kept.digest) == ("block", 10, approved.digest)
 

@@ -14,6 +14,7 @@ import pytest
 from approvals.declared import argv, hook, program
 from msgspec.structs import replace
 
+from tray.approvals.command_resolver import CommandResolver
 from tray.approvals.inspection import Inspection, inspect
 from tray.errors import HooktrayError
 from tray.model.hook import Hook
@@ -180,3 +181,6 @@ def test_a_link_that_leads_elsewhere_is_put_back(tmp_path: Path, copies: Copies)
 
     assert said(copies, found, tmp_path) == "approved"
     assert link.readlink() == tmp_path / "project" / ".venv"
+    resolver = CommandResolver(copies)
+    first, again = (resolver.argv(found.bundle.hook, found.bundle.digest) for _ in range(2))
+    assert first == again
