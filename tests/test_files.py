@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import signal
 import sys
@@ -11,9 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from connect.sites import Person, own_agent_of_kiro
+from every import every
 
 import tray
+from tray.connect import connectors
 from tray.engine.prompt_text import _transcript
+from tray.errors import HooktrayError
 from tray.files import CHUNK, content, user_file
 from tray.paths import locate
 from tray.sources.configuration import load
@@ -153,6 +158,23 @@ def test_no_command_waits_for_an_odd_hooktray_yaml(tmp_path: Path, kind: str) ->
     assert message.startswith(f"{paths.config}: cannot be read: ")
     assert reason in message.lower()
     assert cure.strip() == "put a file there that you can read"
+
+
+@POSIX
+@every("agent", sorted(connectors()))
+def test_no_connector_waits_for_an_odd_settings_file(agent: str, tmp_path: Path) -> None:
+    person = Person(tmp_path / agent, agent)
+    own_agent_of_kiro(person.home)
+    person.connect()
+    files = [backup.path for backup in person.site.backups.of_agent(agent)]
+    for make, _ in ODD.values():
+        for file in files:
+            file.unlink(missing_ok=True) if not file.is_dir() or file.is_symlink() else file.rmdir()
+            make(file)
+        with time_limit():
+            for look in (person.relay_entries, person.connect, lambda: connectors()[agent].trust(person.site)):
+                with contextlib.suppress(HooktrayError):
+                    look()
 
 
 @POSIX
