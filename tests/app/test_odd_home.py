@@ -12,6 +12,10 @@ from pathlib import Path
 import pytest
 from house import PRE_TOOL_USE, House
 
+from tray.agents.connection import Site
+from tray.connect import connectors
+from tray.doctor import agent_sites
+from tray.errors import HooktrayError
 from tray.installation import installed_relay
 from tray.model.hook import restore
 
@@ -47,3 +51,13 @@ def test_a_hook_is_approved_and_runs_there(odd: House) -> None:
     assert b"blocked by guard: no" in logged.stdout
     (approved,) = odd.stores.ledger.state.approved.values()
     assert restore(approved.hook.definition).source.path == str(odd.paths.config)
+
+
+def test_an_agents_settings_cannot_name_the_relay_there(odd: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(odd.root))
+    site: Site = agent_sites.site(odd.paths)
+
+    with pytest.raises(HooktrayError, match="the path of the relay is not UTF-8") as caught:
+        connectors()["claude-code"].connect(site)
+
+    assert "--home DIR" in caught.value.hint
