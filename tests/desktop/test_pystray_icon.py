@@ -229,6 +229,8 @@ def test_on_windows_the_icon_appears_with_its_menu_and_then_the_balloons_that_ca
     assert [name for name, _, _ in calls] == ["icon", "title", "menu", "visible", "notify"]
     assert calls[-1][1] == ("claude-code · shop", "Turn ended")
     assert windows.visible
+    assert show_balloon(windows, "api", "later")
+    assert drawn(windows)._calls[-1][:2] == ("notify", ("api", "later"))
     assert not show_balloon(HeadlessIcon("no tray"), "title", "text")
 
 
