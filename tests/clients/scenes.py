@@ -189,8 +189,7 @@ class Scenes:
         """Connected on settings that its user had; the hooks in there still run."""
         assert (turn.code, DONE in turn.stdout) == (0, True), turn.stderr
         assert "wanted" in turn.made
-        before = turn.row("tool_before", "wanted")
-        assert (before["verdict"], before["offline"]) == ("abstain", False)
+        assert turn.row("tool_before", "wanted")["verdict"] == "abstain"
         assert turn.row("tool_after", "wanted")
         assert bool(turn.verdicts("prompt")) is (Can.BLOCK_PROMPT in self.client.can)
         assert len(turn.verdicts("session_start")) == (1 if Can.SESSION_START in self.client.can else 0)
@@ -209,7 +208,8 @@ class Scenes:
     def test_an_allowed_call_runs(self, turn: Turn) -> None:
         assert "allowed" in turn.made
         said = "allow" if Can.ALLOW in self.client.can else "abstain"
-        assert turn.row("tool_before", "allowed")["verdict"] == said
+        row = turn.row("tool_before", "allowed")
+        assert (row["verdict"], row["offline"]) == (said, False)
 
     def test_a_refused_call_does_not_run_and_the_model_reads_why(self, turn: Turn) -> None:
         assert "forbidden" not in turn.made

@@ -155,22 +155,6 @@ def test_hooks_json_without_the_key_hooks_is_read(product: Product) -> None:
     )
 
 
-def test_a_text_for_an_mcp_tools_output_replaces_its_blocks(product: Product) -> None:
-    answer = {"updatedMCPToolOutput": "[redacted]"}
-    product.write("mask.sh", f"#!/bin/sh\ncat >/dev/null\necho '{json.dumps(answer)}'\n")
-    product.claude("PostToolUse", {"command": str(product.home / "mask.sh")}).start()
-    call = {
-        "tool_name": "mcp__db__query",
-        "tool_input": {"sql": "select 1"},
-        "tool_response": [{"type": "text", "text": "the secret"}],
-    }
-
-    said = product.answer("claude-code", "PostToolUse", call)["hookSpecificOutput"]
-
-    (value,) = [said[key] for key in ("updatedToolOutput", "updatedMCPToolOutput") if key in said]
-    assert value == [{"type": "text", "text": "[redacted]"}]
-
-
 PLUGIN = """{
   "name": "ts-lint-gate",
   "version": "0.1.0",
