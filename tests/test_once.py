@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -54,6 +55,15 @@ def test_without_the_tray_an_approved_guard_still_denies(house: House) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     (record,) = house.stores.journal.recent(5)
     assert (record.offline, record.reason) == (True, "guard: no")
+
+
+def test_without_the_tray_deleted_copies_are_made_of_unchanged_files(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    shutil.rmtree(house.paths.copies)
+
+    done = once(house, "claude-code", "PreToolUse", PRE_TOOL_USE)
+
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
 @pytest.mark.parametrize("beside", ["tray.sock", "tray.addr", ""])

@@ -51,8 +51,6 @@ PAYLOADS = {
 WANTED = {"Bash": {"ask", "deny"}, "Write": {"deny"}, "Read": {"silence"}}
 # Nothing that was decided is gone after these, so there is nothing to announce at the start.
 UNTOLD = ("copies_deleted", "copies_emptied", "order_garbled")
-# A hook without its copy fails; then a call of an agent that cannot ask goes on (docs/security.md, accidents).
-FAILING = ("copies_deleted", "copies_emptied")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +83,7 @@ def torture(tally: Tally) -> None:
 def _recover(tally: Tally, name: str, home: Guarded, *, thorough: bool) -> None:
     """Before a tray starts, with it, without it again, and after the review."""
     number = None if thorough else 0  # each call starts an engine
-    first = home.calls(number)
-    if name in FAILING:
-        first = [call for call in first if call.agent != CANNOT_ASK]
-    _judge(tally, f"{name}, no tray", home, first)
+    _judge(tally, f"{name}, no tray", home, home.calls(number))
     with home.tray() as tray:
         _judge(tally, f"{name}, the next tray", home, tray.calls())
         is_announced = tray.stores.database.damage() is not None

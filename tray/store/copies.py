@@ -271,6 +271,7 @@ class Copies:
                 _remove(folder)
 
     def _write(self, bundle: Bundle, name: str) -> None:
+        self.folder.mkdir(mode=0o700, exist_ok=True)  # it may have been deleted while no tray ran
         draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
         try:
             for path, whole in bundle.contents.items():
