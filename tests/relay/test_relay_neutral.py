@@ -46,7 +46,7 @@ BROKEN = {
 @every("broken", BROKEN)
 def test_what_a_broken_once_says_never_reaches_the_agent(agent: Agent, broken: str) -> None:
     agent.without_tray(command=["/bin/sh", "-c", BROKEN[broken]])
-    payload = b"You are Shelley.\n" * 200_000
+    payload = b"You are Shelley.\n" * 20_000
 
     assert said(agent.relay("claude-code", "PreToolUse", payload=payload)) == (b"", b"", 0)
     assert said(agent.relay("shelley", "system-prompt", payload=payload)) == (payload, b"", 0)
