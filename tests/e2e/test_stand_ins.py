@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from guards import REFUSED
+from guards import REFUSED, REWRITE
 from hosts import antigravity, cursor
 from hosts.documented import DEVIN, DROID, GROK, KIRO
 from hosts.scenes import Place, PromptScenes, StandInAgent, StandInScenes, Start
@@ -33,10 +33,12 @@ class TestCursor(PromptScenes):
         rewrites=False,
     )
 
-    def test_a_tool_that_is_no_command_runs_as_rewritten(self, shared: Place) -> None:
-        shared.stand_in.turn("hello", ("Write", {"file_path": "original"}))
+    def test_a_tool_that_is_no_command_runs_as_rewritten(self, place: Start) -> None:
+        one = place(REWRITE)
 
-        assert shared.stand_in.ran == ["touch rewritten"]
+        one.stand_in.turn("hello", ("Write", {"file_path": "original"}))
+
+        assert one.stand_in.ran == ["touch rewritten"]
 
 
 class TestAntigravity(StandInScenes):
