@@ -177,9 +177,11 @@ class Session:
         """The client's settings are changed, and put back."""
         text = self.settings.read_text()
         self.settings.write_text(change(text))
-        assert self.settings.read_text() != text
-        yield
-        self.settings.write_text(text)
+        try:
+            assert self.settings.read_text() != text
+            yield
+        finally:
+            self.settings.write_text(text)
 
     def unseen(self) -> list[str]:
         """What the calls of this agent did that have an event after them and none before them, by their ids."""

@@ -45,6 +45,7 @@ ROWS: tuple[Row, ...] = (
     ("production_writes", "claude-code", WRITE, {"tool_input.file_path": "/a/prod/x"}, "abstain", "note:"),
     ("production_writes", "claude-code", WRITE, {"tool_input.file_path": "/a/product/x"}, "abstain", ""),
     ("production_writes", "claude-code", CALL, {"tool_input.command": 'psql "host=prod-db"'}, "abstain", "note: The"),
+    ("production_writes", "claude-code", CALL, {"tool_input.command": "echo production"}, "abstain", ""),
     (
         "lint_before_write",
         "x-code",
@@ -71,6 +72,7 @@ ROWS: tuple[Row, ...] = (
     ),
     ("claimed done", "starchild", "on_completion_claim", {}, "deny", '"published", but nothing'),
     ("claimed done", "starchild", "on_completion_claim", {"tool_names": ["bash"]}, "abstain", ""),
+    ("claimed done", "starchild", "on_completion_claim", {"summary": "not yet published"}, "abstain", ""),
     ("claimed at stop", "claude-code", "Stop", {"last_assistant_message": "I pushed it."}, "abstain", ""),
     (
         "curl_time_limit",
@@ -82,6 +84,8 @@ ROWS: tuple[Row, ...] = (
     ),
     ("curl_time_limit", "claude-code", CALL, {"tool_input.command": "curl -m 5 a.test"}, "abstain", ""),
     ("curl_time_limit", "claude-code", CALL, {"tool_input.command": "echo '; curl a.test'"}, "abstain", ""),
+    ("curl_time_limit", "claude-code", CALL, {"tool_input.command": 'x="a"curl b'}, "abstain", ""),
+    ("curl_time_limit", "x-code", SHELL, {"tool.args.command": "ls; curl a"}, "abstain", '"ls; curl --max-time 60 a'),
     ("reminder", "x-code", "UserPromptSubmit", {}, "abstain", "context: Before you say"),
     ("reminder for starchild", "starchild", "pre_llm_call", {}, "abstain", "context: Before you say"),
     ("audit calls", "starchild", "pre_tool_call", {}, "abstain", ""),

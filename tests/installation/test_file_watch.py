@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,6 +157,30 @@ def test_where_the_system_reports_nothing_files_are_looked_at_again_and_again(
     finally:
         watcher.watch.close()
         watcher.loop.close()
+
+
+def test_a_folder_is_watched_again_after_it_was_made_anew(watcher: Watcher, tmp_path: Path) -> None:
+    folder = tmp_path / "above" / "state"
+    folder.mkdir(parents=True)
+    content = folder / "content"
+    content.touch()
+    signs = threading.Semaphore(0)
+    watch = FolderWatch(watcher.loop.loop, AtOnce(), signs.release, folder, ("lock",), content=content)
+    steps: dict[str, Callable[[], object]] = {
+        "the first look": watch.rearm,
+        "a name in it": (folder / "lock").touch,
+        "what is written into the file": lambda: content.write_text("other"),
+        "its end": lambda: shutil.rmtree(folder),
+        "its return": folder.mkdir,
+        "the look after that": watch.rearm,
+        "a folder above it": lambda: folder.parent.rename(tmp_path / "elsewhere"),
+    }
+
+    for what, step in steps.items():
+        step()
+        assert signs.acquire(timeout=60), what
+
+    watch.close()
 
 
 def test_where_the_system_reports_nothing_a_folder_is_looked_at_again_and_again(
