@@ -141,6 +141,7 @@ DEADLINES = [
     ("claude-code", "PermissionRequest", 600, 598),
     ("claude-code", "UserPromptSubmit", 30, 28),
     ("claude-code", "MessageDisplay", 10, 9),
+    ("claude-code", "SessionEnd", 1.5, 1.25),
     ("shelley", "chat-message", 30, 28),
     ("starchild", "pre_tool_call", 120, 118),
     ("x-code", "PreToolUse", 30, 28),

@@ -79,6 +79,11 @@ def folder(relay: Path) -> None:
     (relay / "something").mkdir(parents=True)
 
 
+def pipe(relay: Path) -> None:
+    relay.unlink()
+    os.mkfifo(relay, 0o700)
+
+
 def foreign(relay: Path) -> None:
     """A program for another processor, by the name that it has in the head of an ELF file."""
     found = bytearray(Path(sys.executable).read_bytes()[:64])
@@ -89,6 +94,7 @@ def foreign(relay: Path) -> None:
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing": (Path.unlink, "is not there any more"),
     "a folder": (folder, "is a folder, so its lines do nothing"),
+    "a pipe": (pipe, "is missing, so its lines do nothing"),
     "not executable": (lambda relay: relay.chmod(0o600), "is not executable, so its lines do nothing"),
     "of another machine": (foreign, "is a program for another processor"),
     "silent": (replaced("#!/bin/sh\ncat >/dev/null\n"), "it ran, and nothing of Hooktray answered"),

@@ -286,6 +286,37 @@ def test_an_altered_row_is_not_confirmed_by_the_next_approval(house: House, tray
     assert Ledger(house.stores.database).in_order() == ()
 
 
+def test_a_loss_that_was_not_read_stays_in_sight_when_the_socket_is_lost_too(house: House, tray: Tray) -> None:
+    garble_database(house)
+    tray.lost.check()
+    house.paths.socket.unlink()
+
+    tray.lost.check()
+
+    assert [title for title, _ in tray.alarms] == ["The database was damaged", "The socket was deleted or replaced"]
+    assert tray.cause is IncidentCause.DAMAGED
+    tray.lost.show()
+    assert sorted(tray.withdrawn) == sorted(title for title, _ in tray.alarms)
+
+
+def test_a_loss_while_the_socket_cannot_be_made_anew_is_announced(
+    house: House, tray: Tray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(lost_state, "time", SimpleNamespace(monotonic=lambda: now[0], time=time.time))
+    monkeypatch.setattr(tray, "refuses", True)
+    house.paths.socket.unlink()
+    tray.lost.check()
+    monkeypatch.setattr(tray, "refuses", False)
+    garble_database(house)
+    now[0] += 1.0
+
+    tray.lost.check()
+
+    assert [title for title, _ in tray.alarms] == ["The socket was deleted or replaced", "The database was damaged"]
+    assert tray.lost.has_lost_approvals
+
+
 def test_a_pause_is_lost_with_the_approvals_and_its_guards_are_not(house: House, tray: Tray) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     house.stores.switch.pause(time.time() + 600, channel="test")

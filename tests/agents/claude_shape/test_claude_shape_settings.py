@@ -17,7 +17,7 @@ from tray.agents.agent import Agent
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.connection import Site
 from tray.connect import apply_connect, apply_disconnect
-from tray.model.hook import Hook
+from tray.model.hook import Command, Hook
 from tray.reading.entries import SourceHooks
 
 PLAIN = SettingsFile(folder=".larch")
@@ -97,6 +97,19 @@ def test_a_comment_is_a_problem_where_the_agent_cannot_read_it(site: Site, takes
         notes, trust = connect(site, agent), agent.connector().trust(site)
 
     assert (notes, trust) == (((PLAIN.restart_hint,), "") if takes else ((problem,), f"off: {problem}"))
+
+
+@pytest.mark.parametrize(("takes", "line"), [(False, "./guard.sh"), (True, "./guard.sh 'a b'")])
+def test_arguments_beside_a_command_are_the_hooks_only_where_the_agent_takes_them(
+    site: Site, takes: bool, line: str
+) -> None:
+    file = replace(PLAIN, takes_args=takes)
+
+    with known(file) as agent:
+        action = one(agent, site, file, args=["a b"]).action
+
+    assert isinstance(action, Command)
+    assert (action.line, action.shell) == (line, not takes)
 
 
 def test_hooks_of_a_project_are_for_that_project_only(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
