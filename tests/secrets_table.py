@@ -146,7 +146,7 @@ SyntaxError: Unexpected token: punctuation
 Unexpected token } in JSON at position 12
 secretary: Anna
 The secret of good tests is that they can fail.
-The password must have at least 12 any_of.
+The password must have at least 12 characters.
 Forgot your password? Reset it at https://example.com/reset
 Enter passphrase for key '/home/me/.ssh/id_ed25519':
 secret_name: db-credentials

@@ -6,7 +6,6 @@ import json
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +20,6 @@ from headless import ENVIRONMENT
 from house import House
 
 from tray import relay_program
-from tray.errors import IpcError
-from tray.ipc.client import send_request
 
 LONG = 60.0  # seconds until something counts as hung; a busy machine is slow, not hung
 RELAYS = {"portable": relay_program.portable()} | (
@@ -65,23 +62,6 @@ class Tray:
         with closing(sqlite3.connect(self.paths.database)) as connection:
             connection.row_factory = sqlite3.Row
             return connection.execute(f"SELECT {columns} FROM journal ORDER BY seq").fetchall()
-
-
-class Unwatched(Tray):
-    """Its process watches no file: the system tells it nothing."""
-
-    def start(self) -> None:
-        quiet = subprocess.DEVNULL
-        environment = {**self.environment, "PYTHONPATH": str(Path(__file__).parents[1])}
-        argv = [sys.executable, "-m", "torture.unwatched_tray", self.home]
-        self.process = subprocess.Popen(argv, env=environment, stdin=quiet, stdout=quiet, stderr=quiet)
-        wait(self._is_well, LONG, "the tray answers: its socket is there before it has looked at its files")
-
-    def _is_well(self) -> bool:
-        try:
-            return bool(send_request(self.paths.socket, {"op": "health"}))
-        except (IpcError, OSError):
-            return False
 
 
 class Home(Protocol):
