@@ -45,7 +45,6 @@ def layout(line: str, files: Mapping[str, str], *covered: str, **keys: object) -
 
 LAYOUTS = {
     "one script": layout("./g.sh", {"g.sh": SAYS, "other.sh": SAYS}, "g.sh"),
-
     "a folder of hooks": layout(
         ".claude/hooks/g.sh",
         {".claude/hooks/g.sh": SOURCES.format("x"), ".claude/hooks/x": "echo approved\n", ".claude/config": ""},
@@ -69,8 +68,6 @@ LAYOUTS = {
     "an agent's settings folder as a plugin": layout(
         ".claude/g.sh", {".claude/g.sh": SAYS, ".claude/settings.json": "{}"}, ".claude/g.sh", plugin=".claude"
     ),
-
-
     "python beside": layout(
         "./tools/g.py",
         {"tools/g.py": "#!/usr/bin/env python3\nfrom lib.words import SAID\nprint(SAID)\n",

@@ -210,6 +210,10 @@ def test_a_hook_need_not_read_its_10_mb(bench: Bench, line: str) -> None:
     assert bench.one(line, stdin=bytes(10 * MEGABYTE)).code == 3
 
 
+def test_10_mb_go_in_while_output_comes_out(bench: Bench) -> None:
+    assert bench.one("tee /dev/stderr | head -c 1000", stdin=b"x" * 10 * MEGABYTE).stdout == b"x" * 1000
+
+
 def test_a_flood_does_not_fill_our_memory(bench: Bench) -> None:
     before = psutil.Process().memory_info().rss
 

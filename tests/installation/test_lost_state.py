@@ -94,6 +94,7 @@ class Tray:
     def _listen(self) -> None:
         if self.refuses:
             raise OSError("no room")
+        self.paths.socket.unlink(missing_ok=True)
         self.paths.socket.touch()
 
     def yield_to_other(self, reason: str) -> None:
@@ -351,13 +352,18 @@ def test_what_was_guarded_is_not_forgotten_when_it_cannot_be_noted_at_once(
     assert LostGuards(house.stores.database).load()
 
 
-@pytest.mark.parametrize(("name", "what"), [("lock", "The lock file"), ("socket", "The socket")])
+@pytest.mark.parametrize(
+    ("name", "is_replaced", "what"),
+    [("lock", False, "The lock file"), ("socket", False, "The socket"), ("socket", True, "The socket")],
+)
 def test_socket_and_lock_are_made_anew_without_touching_an_approval(
-    house: House, tray: Tray, name: str, what: str
+    house: House, tray: Tray, name: str, is_replaced: bool, what: str
 ) -> None:
     house.hook("guard", on="tool_before", script="echo no >&2; exit 2")
     path = house.paths.socket if name == "socket" else house.paths.state / "lock"
-    path.unlink()
+    another = house.root / "another"
+    another.touch()
+    another.replace(path) if is_replaced else path.unlink()
 
     tray.lost.check()
 

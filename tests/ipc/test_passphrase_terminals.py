@@ -161,6 +161,24 @@ def test_over_ssh_the_passphrase_is_asked_for(shared_live: Live, tmp_path: Path)
         switches_off(shared_live, tmp_path, *server.login)
 
 
+def test_before_any_agent_a_first_passphrase_is_set_and_forgotten_by_its_command(tmp_path: Path) -> None:
+    with closing(Plain(tmp_path)) as plain:
+        live = Live.fresh(plain, tmp_path)
+        with closing(Shell(live.argv(), tmp_path, "bash", "--norc")) as shell:
+            shell.runs("passphrase")
+            for asked in ("Type a new passphrase with at least 12 characters. It is not shown:", "Once more:"):
+                shell.wait(asked)
+                shell.types(SECRET)
+            shell.wait("The passphrase is set")
+            shell.runs("passphrase", "forget")
+            shell.wait("Your present passphrase")
+            shell.types(SECRET)
+            shell.wait("The passphrase is forgotten")
+            assert SECRET not in shell.text
+        files = [path for path in live.home.rglob("*") if path.is_file()]
+        assert [path for path in files if SECRET.encode() in path.read_bytes()] == []
+
+
 def test_a_login_from_this_machine_sets_no_first_passphrase_after_an_event(tmp_path: Path) -> None:
     with closing(Plain(tmp_path)) as plain, ssh_server(tmp_path) as server:
         live = Live.fresh(plain, tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -238,11 +239,15 @@ def test_a_hung_tray_that_wakes_up_does_nothing_for_a_relay_that_has_gone(tmp_pa
         assert child.stdout.read() == b"waited\n"
 
 
-def test_a_server_whose_socket_was_deleted_listens_at_its_path_again_and_answers_its_callers(
-    bench: ServerBench,
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_server_whose_socket_was_deleted_or_replaced_listens_at_its_path_again_and_answers_its_callers(
+    bench: ServerBench, is_replaced: bool
 ) -> None:
-    with bench.send("e") as before:
+    with bench.send("e") as before, socket.socket(socket.AF_UNIX) as another:
         bench.path.unlink()
+        if is_replaced:
+            another.bind(str(bench.path))
+            another.listen()
         bench.listener.rebind()
         assert answer(before).stdout == b"inline"
 

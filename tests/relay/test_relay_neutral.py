@@ -110,6 +110,14 @@ def test_the_command_finds_the_tray_of_the_folder_that_is_named_first(tmp_path: 
     assert [(request.agent, request.event) for request in tray.requests] == [("claude-code", "PreToolUse")]
 
 
+def test_a_usage_error_does_not_take_shelleys_prompt_away(tmp_path: Path, relay: list[str]) -> None:
+    words = ["shelley", "system-prompt", "--verbose"]
+
+    done = run([*relay, *words], b"prompt", env={"HOOKTRAY_HOME": str(tmp_path)})
+
+    assert said(done) == (b"prompt", b"", 0)
+
+
 def test_an_agent_that_stops_reading_ends_no_relay_with_a_traceback(agent: Agent, tray: Recorder) -> None:
     with subprocess.Popen(
         agent.command("shelley", "echo"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from clock import Clock
 
@@ -27,6 +30,22 @@ def test_a_mark_is_new_once_and_sessions_agents_and_names_do_not_share_marks(ses
     assert sessions.mark("shelley", "s", "x")
     assert sessions.mark(AGENT, "s", "y")
     assert sessions.marks(AGENT, "s") == {"x", "y"}
+
+
+def test_of_many_at_once_exactly_one_marks(database: Database) -> None:
+    together = threading.Barrier(4)
+
+    def mark(_: int) -> bool:
+        sessions = Sessions(database)
+        together.wait(60)
+        while True:
+            try:
+                return sessions.mark(AGENT, "s", "x")
+            except StoreError:
+                continue  # the disk was too slow for one of them; whoever asks again gets the same answer
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sorted(threads.map(mark, range(4))) == [False] * 3 + [True]
 
 
 def test_without_a_session_nothing_is_remembered(sessions: Sessions) -> None:
