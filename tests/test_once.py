@@ -19,6 +19,7 @@ from house import PRE_TOOL_USE, House
 import tray
 from tray.agents.registry import BUILT_IN
 from tray.engine.guards_in_force import guards as installed_guards
+from tray.engine.stores import open_stores
 from tray.execution.isolation import base_interpreter, package_folders
 from tray.installation import installed_relay
 from tray.ipc.frames import decode_answer
@@ -223,6 +224,15 @@ def test_a_new_database_beside_a_table_with_guards_judges_no_tool_call(house: Ho
         assert (decode_answer(call.stdout), relayed.stdout, rows > 0) == (Answer(), b"", True)
 
 
+def test_the_folder_may_be_named_before_the_word_once_too(house: House) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    argv = [sys.executable, "-I", "-m", "tray", f"--home={house.paths.home}", "once", "claude-code", "PreToolUse"]
+
+    done = subprocess.run(argv, input=json.dumps(PRE_TOOL_USE).encode(), capture_output=True, timeout=60, check=False)
+
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
 def test_nonsense_gets_the_neutral_answer_and_a_row(house: House) -> None:
     for body in (b"", b"nonsense", b"[]", b"\xff"):
         done = once(house, "claude-code", "PreToolUse", body)
@@ -253,6 +263,13 @@ def test_a_locked_database_is_told_to_the_log_and_not_to_the_agent(house: House)
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert (done.returncode, done.stderr) == (0, b"")
     assert "database is locked" in (house.paths.logs / "hooktray.log").read_text()
+
+
+def test_the_one_shot_engine_waits_a_fifth_as_long_for_a_locked_database_as_the_tray(house: House) -> None:
+    stores = open_stores(house.paths, create=False, offline=True)
+    stores.journal.close()
+
+    assert (stores.database.busy, house.stores.database.busy) == (1.0, 5.0)
 
 
 def test_why_nothing_could_be_decided_is_told_to_the_log_if_that_can_be_written(house: House) -> None:

@@ -18,7 +18,7 @@ from tray.approvals.command_resolver import CommandResolver
 from tray.approvals.inspection import Inspection, inspect
 from tray.errors import HooktrayError
 from tray.model.hook import Hook
-from tray.store.copies import Copies
+from tray.store.copies import Copies, DamagedError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 SAYS = "#!/bin/sh\necho approved\n"
@@ -181,3 +181,15 @@ def test_a_link_that_leads_elsewhere_is_put_back(tmp_path: Path, copies: Copies)
     resolver = CommandResolver(copies)
     first, again = (resolver.argv(found.bundle.hook, found.bundle.digest) for _ in range(2))
     assert first == again
+
+
+def test_a_program_of_node_modules_that_is_the_hook_itself_is_known_by_its_bytes(
+    tmp_path: Path, copies: Copies
+) -> None:
+    found = inspect(made(tmp_path / "project", LAYOUTS["a program of node_modules"]))
+    copies.save(found.bundle)
+
+    program(tmp_path / "project/node_modules/.bin/lint", "#!/bin/sh\necho other\n")
+
+    with pytest.raises(DamagedError, match="another program"):
+        argv(copies, found.bundle)

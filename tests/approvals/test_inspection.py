@@ -253,6 +253,13 @@ def test_a_pattern_that_is_bad_or_far_too_wide_is_an_error_and_not_a_crash(folde
     assert file_stamps(hook(folder, "./guard.sh", files=(pattern,)))
 
 
+def test_a_word_too_long_for_a_file_name_is_just_a_word(folder: Path) -> None:
+    one = hook(folder, f"sh -c '{'x' * 5000}'", interpreter="/bin/sh")
+
+    assert read_bundle(one).covered == ()
+    assert file_stamps(one)
+
+
 def test_a_rule_has_a_digest_and_no_files(folder: Path) -> None:
     rule = replace(hook(folder, ""), action=Rule(verdict=Verdict.DENY))
 

@@ -132,3 +132,13 @@ def test_heads_without_their_bodies_take_no_event_room_either(agent: Agent, benc
 
         assert said(agent.relay("claude-code", "deny")) == (b"", b"no", 2)
         assert send_request(bench.path, {"op": "off"}) == {"echo": {"op": "off"}}
+
+
+def test_closing_the_server_ends_whoever_waits(tmp_path: Path) -> None:
+    with opened(tmp_path / "other") as bench, bench.connect() as silent, begun(bench, "e", b"body") as slow:
+        assert until(lambda: inside("ipc unidentified") == inside("ipc slow") == 1)
+        bench.listener.close()
+
+        assert inside("ipc unidentified") == inside("ipc slow") == 0
+        assert is_sent_away(silent)
+        assert is_sent_away(slow)

@@ -131,6 +131,17 @@ def test_after_off_returned_no_thread_finds_the_gate_open(database: Database) ->
     assert answers == [Gate.SWITCH_OFF] * 80
 
 
+def test_concurrent_changes_leave_memory_and_file_agreeing(database: Database) -> None:
+    switch = Switch(database)
+    threads = [threading.Thread(target=switch.set_enabled, args=(bool(number % 2), "test")) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert switch.state() == Switch(database).state()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_killed_tray_loses_no_change_it_confirmed(database: Database) -> None:
     for _ in range(2):
