@@ -95,6 +95,29 @@ print(json.dumps([sorted(place.above), place.depth]))
     assert found == [["hook"], 1]
 
 
+def test_the_tree_of_another_hook_of_which_only_the_dead_are_left_does_not_count(tmp_path: Path) -> None:
+    child = "(until [ -e go ]; do sleep 0.01; done) >/dev/null 2>&1 & echo $! >child"
+
+    found = program(
+        tmp_path,
+        f"""
+from tray.execution.process_table import read_entry
+runs, background = HookRuns(folder, publish=False), BackgroundProcesses()
+hook({child!r}, runs, background, HookPlace(frozenset(["one"])))
+(folder / "go").touch()
+until = time.monotonic() + 60
+while not read_entry(int((folder / "child").read_text())).is_dead and time.monotonic() < until:
+    time.sleep(0.001)
+hook({UNTIL_LEFT.replace("env -i ", "")!r}, runs, background, HookPlace(frozenset(["other"])))
+place = runs.find(Descent((left(),), is_below_one_shot=False), background)
+background.close()
+print(json.dumps(sorted(place.above)))
+""",
+    )
+
+    assert found == ["hook", "other"]
+
+
 def test_a_tree_whose_processes_each_start_the_next_and_end_always_has_survivors(tmp_path: Path) -> None:
     (tmp_path / "next").write_text(
         "[ -e stop ] && { >stopped; exit; }\n[ -e left ] || { echo $$ >new; mv new left; }\nsetsid /bin/sh next &\n"

@@ -115,9 +115,10 @@ class BackgroundProcesses:
             end_trees([tree])
 
     def alive(self) -> dict[int, float]:
-        """The process group and deadline of every tree that still lives."""
+        """The process group and deadline of every tree of which a process still runs."""
         with self._change:
-            return {tree.pid: deadline for tree, deadline in self._trees.items() if tree.has_survivors()}
+            trees = self._trees.items()
+            return {tree.pid: end for tree, end in trees if tree.has_survivors() and tree.is_alive()}
 
     def close(self) -> None:
         """End all of them, and the thread."""
