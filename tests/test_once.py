@@ -27,7 +27,7 @@ from tray.model.decision import Answer
 from tray.once import OneShotListener
 from tray.own_environment import strip_environment
 from tray.paths import locate
-from tray.store.db import open_db
+from tray.store.db import Database, open_db
 from tray.store.journal import OFFLINE_MARK
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
@@ -265,11 +265,15 @@ def test_a_locked_database_is_told_to_the_log_and_not_to_the_agent(house: House)
     assert "database is locked" in (house.paths.logs / "hooktray.log").read_text()
 
 
-def test_the_one_shot_engine_waits_a_fifth_as_long_for_a_locked_database_as_the_tray(house: House) -> None:
+def test_the_one_shot_engine_waits_a_second_for_a_locked_database_and_the_tray_five(house: House) -> None:
     stores = open_stores(house.paths, create=False, offline=True)
-    stores.journal.close()
 
-    assert (stores.database.busy, house.stores.database.busy) == (1.0, 5.0)
+    def limit(database: Database) -> int:
+        with database.connect() as connection:
+            return int(connection.execute("PRAGMA busy_timeout").fetchone()[0])
+
+    assert (limit(stores.database), limit(house.stores.database)) == (1000, 5000)
+    stores.journal.close()
 
 
 def test_why_nothing_could_be_decided_is_told_to_the_log_if_that_can_be_written(house: House) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 from desk import wait
-from e2e.installed import LONG, Installed
-from house import House
+from e2e.installed import DENY, LONG, Installed
+from house import PRE_TOOL_USE, House
 from plain import Plain
 from torture.losses import Loss, database_deleted, database_garbled, first_row_altered, state_deleted
+from torture.trays import RELAYS, Asked, Unwatched, verdict
 from user_controls import user_controls
 
 from tray.approvals.catalog import HookCatalog
@@ -119,6 +121,18 @@ def test_the_entries_of_agents_are_recorded_again(tray: Tray, lost: str, is_runn
     settings.write_text(json.dumps(document))
 
     wait(lambda: "puts them back" in tray.live.rows("status")[0]["agents"][0]["remedy"], what="the entry is missed")
+
+
+def test_a_tray_that_the_system_tells_nothing_notices_at_the_next_event(tmp_path: Path) -> None:
+    unwatched = Unwatched(tmp_path / "unwatched", lambda house: house.hook("guard", on="tool_before", script=DENY))
+    try:
+        database_deleted(unwatched.paths.state)
+        call = Asked(unwatched, RELAYS["portable"], "PreToolUse", json.dumps(PRE_TOOL_USE).encode())
+
+        assert verdict(*call.answer()) in ("deny", "ask")
+        wait(unwatched.paths.database.exists, what="the database is made anew")
+    finally:
+        unwatched.stop()
 
 
 def test_each_hook_guards_on_until_it_is_decided_by_itself(tray: Tray) -> None:

@@ -46,6 +46,8 @@ def hits(page: Page, attacker: Attacker, host: str, port: int, writes: Callable[
 @pytest.mark.parametrize("host", ["evil.test", "127.0.0.1"])
 def test_no_other_site_can_do_or_read_anything(site: Site, page: Page, attacker: Attacker, host: str) -> None:
     keep(site, replace(ROW, reason=SECRET))
+    page.run(f"location.href = 'http://{host}:{attacker.port}/'")
+    page.wait("document.title === 'done'", "the page leads to the attacker's")
 
     assert hits(page, attacker, host, site.port, lambda: switched(site)) == set()
 

@@ -60,11 +60,16 @@ def test_a_stop_that_a_hook_only_reminded_says_so_in_the_list_and_in_full(site: 
 
 
 def test_a_filter_leaves_what_fits(site: Site, page: Page) -> None:
-    odd = {"agent": "shelley", "verdict": Verdict.DENY, "payload": '{"text": "a needle"}'}
+    turn = {"name": "guard", "status": "ok", "verdict": "deny", "reason": "", "ms": 1.0}
+    odd = {
+        "agent": "shelley", "project": "api", "session": "s-9", "event": "end-of-turn", "verdict": Verdict.DENY,
+        "hooks": (turn,), "payload": '{"text": "a needle"}',
+    }  # fmt: skip
     keep(site, record(1), record(2, **odd), record(3))
 
-    page.go(address(site, "/?agent=shelley&verdict=deny"))
-    assert listed(page) == [record(2).id]
+    for query in ("agent=shelley&verdict=deny", "project=api", "session=s-9", "event=end-of-turn", "hook=guard"):
+        page.go(address(site, f"/?{query}"))
+        assert listed(page) == [record(2).id], query
 
     page.go(address(site, "/"))
     page.key("/", 191)
