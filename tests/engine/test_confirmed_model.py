@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from house import House
 
 from tray.engine.catalogs import confirmed_llm
@@ -17,8 +18,8 @@ def model(house: House) -> str:
     return found.model if found else ""
 
 
-def configure(house: House, name: str) -> None:
-    house.configure({"llm": {"base_url": "https://llm.example.com/v1", "model": name}})
+def configure(house: House, name: str, **more: str) -> None:
+    house.configure({"llm": {"base_url": "https://llm.example.com/v1", "model": name, **more}})
 
 
 def test_an_edit_leaves_the_confirmed_one_in_force(house: House) -> None:
@@ -34,6 +35,16 @@ def test_an_edit_leaves_the_confirmed_one_in_force(house: House) -> None:
     assert model(house) == "small"
     confirm(house)
     assert model(house) == "evil"
+
+
+@pytest.mark.parametrize("edit", [{"base_url": "https://evil.example.com/v1"}, {"api_key_env": "OTHER_KEY"}])
+def test_an_edit_of_its_address_or_key_waits_too(house: House, edit: dict[str, str]) -> None:
+    configure(house, "small")
+    confirm(house)
+
+    configure(house, "small", **edit)
+
+    assert house.catalog.settings()[0].waiting
 
 
 def test_a_file_without_it_asks_no_model(house: House) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from store.bundles import bundle
 
-from tray.store.copies import DRAFT, DRAFT_SECONDS, Bundle, Copies
+from tray.store.copies import DRAFT, DRAFT_SECONDS, Bundle, Copies, Manifest
 
 KEEPERS = 3
 KEEPER = """
@@ -86,6 +86,17 @@ def test_a_whole_copy_is_never_taken_away_by_one_who_came_late(copies: Copies, t
     name = late.save(bundle("same"))
     assert (copies.folder / name).stat().st_ino == late.found
     assert [path.name for path in copies.folder.iterdir()] == [name]
+
+
+def test_who_finds_the_copy_gone_while_it_is_mended_makes_it(copies: Copies) -> None:
+    class Gone(Copies):
+        def check(self, name: str) -> Manifest:
+            found = super().check(name)
+            shutil.rmtree(self.folder / name)
+            return found
+
+    copies.save(bundle("same"))
+    copies.check(Gone(copies.folder).save(bundle("same")))
 
 
 class Late(Copies):
