@@ -51,28 +51,3 @@ def test_put_it_back_on_the_notification_restores_every_byte(
     desk.wait(lambda: claude_settings.read_bytes() == before, what="the file is as it was")
     desk.wait_notification(lambda one: one.body == "Claude Code: its entries are back")
     desk.wait(lambda: live.menu()[0].label != TITLE, what="the menu's first row is as usual")
-
-
-def test_what_a_person_leaves_is_not_announced_again_until_it_changes(
-    desk: Desk, tmp_path: Path, claude_settings: Path
-) -> None:
-    live, before = connected(desk, tmp_path, claude_settings)
-    desk.clear_notifications()
-    narrow(claude_settings)
-    desk.wait_notification(lambda one: one.summary == TITLE)
-    desk.wait(lambda: "its entries changed" in row(live), what="the agent's row shows it")
-
-    live.click("Settings", "Agents", "Claude Code", "Leave it")
-    desk.wait(lambda: "its entries changed" not in row(live), what="it is left")
-    narrowed = claude_settings.read_bytes()
-    desk.clear_notifications()
-    assert live.quit() == 0
-    live.start()
-    desk.wait(lambda: "connected" in row(live), what="the next tray has looked")
-
-    assert claude_settings.read_bytes() == narrowed != before
-    assert [one.summary for one in desk.notifications() if one.summary == TITLE] == []
-    claude_settings.write_text("{}")
-    desk.wait_notification(lambda one: one.summary == TITLE)
-    live.click("Settings", "Agents", "Claude Code", "Put it back")
-    desk.wait(lambda: "PreToolUse" in claude_settings.read_text(), what="its entries are back")

@@ -11,20 +11,24 @@ import time
 from collections.abc import Callable, Iterator
 from operator import methodcaller
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from connect.sites import own_agent_of_kiro
+from connect.sites import Person, own_agent_of_kiro
 from desk import wait
+from house import House
 from live import Live
 from plain import Plain
 
 from tray.agents.codex.connector import _entries as codex_entries
 from tray.agents.connection import Site
 from tray.connect import apply_connect, connectors
-from tray.installation.entry_watch import RUNS
+from tray.errors import HooktrayError
+from tray.installation import entry_watch
+from tray.installation.entry_watch import RUNS, EntryWatch, EntryWatchOwner
 from tray.ipc.client import send_request
 from tray.ipc.health import parse_health
+from tray.notify.service import AlertService
 from tray.paths import locate
 from tray.store.db import open_db
 from tray.store.ledger import Ledger
@@ -362,6 +366,59 @@ def test_the_same_change_is_announced_once_and_again_after_it_was_put_back(tampe
         assert len(tampered.logged()) == times
         tampered.connect("claude-code")
         tampered.well("claude-code")
+
+
+class Owner:
+    """Also stands in for the alerts."""
+
+    def __init__(self, person: Person) -> None:
+        self.person = person
+        self.announced: list[str] = []
+        self.withdrawn: list[str] = []
+
+    def reading_site(self) -> Site:
+        return self.person.site
+
+    def recheck(self, seconds: float) -> None: ...
+    def watch(self, files: object) -> None: ...
+
+    def entries_changed(self, *words: str, **more: bool) -> str:
+        self.announced += words[2:]
+        return "a key"
+
+    def withdraw(self, key: str) -> None:
+        self.withdrawn.append(key)
+
+
+def test_what_a_person_leaves_is_announced_by_no_later_tray_until_it_changes(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entry_watch, "CONFIRM", 0.0)
+    owner = Owner(Person(tmp_path))
+    settings = owner.person.home / ".claude" / "settings.json"
+
+    def look(change: Callable[[Any], object] | None = None) -> EntryWatch:
+        """A tray that begins, and looks twice."""
+        if change:
+            document = json.loads(settings.read_text())
+            change(document)
+            settings.write_text(json.dumps(document))
+        tray = EntryWatch(cast(EntryWatchOwner, owner), house.stores.ledger, cast(AlertService, owner))
+        for _ in range(2):
+            tray.check()
+        return tray
+
+    owner.person.connect()
+    tray = look(lambda x: group(x).update(matcher="Read"))
+    with pytest.raises(HooktrayError, match="changed again"):
+        tray.leave("claude-code", "another digest", "menu")
+    tray.leave("claude-code", *owner.announced, "menu")
+    tray.check()
+    look()
+
+    assert (len(owner.announced), owner.withdrawn) == (1, ["a key"])
+    look(lambda x: x.pop("hooks"))
+    assert len(owner.announced) == 2
 
 
 def test_what_happened_while_no_tray_ran_is_announced_by_the_next_one(own: Tampered) -> None:
