@@ -64,6 +64,17 @@ class Tray:
             return connection.execute(f"SELECT {columns} FROM journal ORDER BY seq").fetchall()
 
 
+class Unwatched(Tray):
+    """Its process watches no file: the system tells it nothing."""
+
+    def start(self) -> None:
+        quiet = subprocess.DEVNULL
+        environment = {**self.environment, "PYTHONPATH": str(Path(__file__).parents[1])}
+        argv = [sys.executable, "-m", "torture.unwatched_tray", self.home]
+        self.process = subprocess.Popen(argv, env=environment, stdin=quiet, stdout=quiet, stderr=quiet)
+        wait(Path(self.home, "looked").exists, LONG, "it has looked at its files: the next look is at an event")
+
+
 class Home(Protocol):
     """Whoever has a home with Hooktray's folders."""
 
