@@ -12,6 +12,8 @@ from subprocess import CompletedProcess
 import pytest
 from house import House
 
+from tray.ipc.server import _failure
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="locales of POSIX")
 
 
@@ -62,3 +64,14 @@ def test_a_reader_that_ended_is_no_error(named: House) -> None:
     os.close(writing)
 
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_request_that_fails_on_a_full_disk_is_answered_with_the_cure() -> None:
+    answer, code = _failure(OSError(28, "No space left on device", "/home/you/copies/x"))
+
+    assert code == 1
+    assert answer == {
+        "error": "/home/you/copies/x: No space left on device; nothing was approved or changed",
+        "hint": "make room on this disk and try again",
+    }
+    assert _failure(ValueError())[1] == 3
