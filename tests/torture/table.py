@@ -16,16 +16,15 @@ MARK = re.compile(r"<!-- torture -->.*?<!-- /torture -->", re.DOTALL)
 HEAD = """\
 # Torture
 
-Programs that attack what we ship, with counts, and with controls: the same thing without its defence, which has to
-fall each time. CI runs the quick form of each; `python tests/torture --full T11` runs one in full, and `--save` keeps
-its result. This table is made of what was kept.
+These programs attack Hooktray and count the results. Each also attacks a control, the same thing without its defence,
+where the attack must succeed. CI runs the quick form of each program. `python tests/torture --full T11` runs one in
+full; `--save` keeps its result. This table shows the kept results.
 
-A row that is cut down ran with each of its counts multiplied by the share in brackets, but never below the
-quick form. Where two counts multiply, what was run is far less than that share: read the inputs, not the
-share. Time limits allow for a loaded machine: T09 forgives 4 s, the quick form of T14 3 s. T15 and T16 judge
-the time of the processor and not of the clock, 100 ms a pattern and 800 ms a document, since on a loaded machine
-the clock measures the neighbours; T16 allows large documents more than 64 MiB. The last column is the quick form's
-time, {total} s for all of them.
+"Cut down" means that each count was multiplied by the share in brackets, but not below the count of the quick form.
+Where two counts multiply, the number of inputs fell by more than that share; the inputs column has what was run.
+Time limits allow for a loaded machine: T09 allows 4 s more, the quick form of T14 3 s. T15 and T16 limit processor
+time, because elapsed time depends on what else the machine does: 100 ms for a pattern, 800 ms for a document. T16
+allows large documents more than 64 MiB. The last column has the seconds of the quick form, {total} s in all.
 
 | | what is attacked | form | inputs | faults | lost | wrong | controls beaten | seconds | quick |
 | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: |
