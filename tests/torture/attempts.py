@@ -16,6 +16,7 @@ from desk import wait
 
 from torture.frame import Tally
 from torture.place import CONFIGURATION, GUARD, HERE, PYTHON, REQUESTS, Place
+from tray.errors import StoreError
 
 LOOSE = {"without_tray": "allow", "protection": {"allow": ["*"]}, "hooks": [GUARD]}
 
@@ -103,7 +104,10 @@ def through_the_trays_own_process(place: Place) -> bool:
 
 def _begun_anew(place: Place) -> bool:
     place.live.relay("claude-code", "PreToolUse", {"hook_event_name": "PreToolUse", "tool_name": "Bash"})
-    return not place.stores().ledger.state.tampered
+    try:
+        return not place.stores().ledger.state.tampered
+    except StoreError:  # the tray is just making the new database
+        return False
 
 
 def _write(database: Path, statement: str, *words: object) -> None:
