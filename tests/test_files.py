@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from connect.sites import Person, own_agent_of_kiro
 from every import every
+from house import House
 
 import tray
 from tray.connect import connectors
@@ -175,6 +176,20 @@ def test_no_connector_waits_for_an_odd_settings_file(agent: str, tmp_path: Path)
             for look in (person.relay_entries, person.connect, lambda: connectors()[agent].trust(person.site)):
                 with contextlib.suppress(HooktrayError):
                     look()
+
+
+@POSIX
+@pytest.mark.parametrize("kind", ODD)
+def test_no_approval_waits_for_an_odd_script(house: House, kind: str) -> None:
+    script = house.paths.config.parent / "guard.sh"
+    ODD[kind][0](script)
+    hook = {"name": "guard", "event": "tool_before", "command": f"sh {script}", "files": ["guard.sh"]}
+
+    with time_limit():
+        house.configure({"hooks": [hook]})
+
+    (state,) = house.catalog.states
+    assert not state.digest or script.is_symlink() or script.is_dir()
 
 
 @POSIX

@@ -22,6 +22,7 @@ from tray.engine.ports import Execution
 from tray.engine.respond import GIVEN_UP
 from tray.engine.user_questions import EngineResponse
 from tray.model.decision import Answer
+from tray.threads import ShutdownState
 
 LONG = 60.0
 
@@ -58,15 +59,20 @@ def test_a_hook_that_ends_well_while_the_tray_quits_decides(house: House) -> Non
     assert b'"deny"' in answer.stdout
 
 
-def test_a_signal_to_the_hook_before_the_tray_is_no_failure(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_signal_to_the_hook_before_the_tray_is_no_failure(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits, wait_for_quit = threading.Event(), ShutdownState.wait
+
+    def wait_noted(state: ShutdownState, seconds: float) -> bool:
+        waits.set()
+        return wait_for_quit(state, seconds)
+
+    monkeypatch.setattr(ShutdownState, "wait", wait_noted)
     monkeypatch.setattr(execute, "SIGNAL_GRACE", LONG)
-    house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ends; kill -TERM $$")
+    house.hook("guard", on="tool_before", script="kill -TERM $$")
     said: list[EngineResponse] = []
     thread = threading.Thread(target=lambda: said.append(answered(house)))
     thread.start()
-    wait((tmp_path / "ends").exists, LONG, "the hook ends")
+    assert waits.wait(LONG), "the hook has ended, and the tray may be about to quit"
 
     house.quit.begin()
     thread.join(LONG)

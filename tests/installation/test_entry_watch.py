@@ -412,7 +412,7 @@ def test_what_a_person_leaves_is_announced_by_no_later_tray_until_it_changes(
     tray = look(lambda x: group(x).update(matcher="Read"))
     with pytest.raises(HooktrayError, match="changed again"):
         tray.leave("claude-code", "another digest", "menu")
-    tray.leave("claude-code", *owner.announced, "menu")
+    tray.leave("claude-code", owner.announced[0], "menu")
     tray.check()
     look()
 
