@@ -21,7 +21,7 @@ class Clock:
 
 
 class Timeline(Clock):
-    """A clock that passes when the test waits, and does then what is due."""
+    """A clock that advances when the test waits, and runs the timers that are due."""
 
     def __init__(self, now: float = 1000.0) -> None:
         super().__init__(now)

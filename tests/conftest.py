@@ -55,7 +55,7 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_environment() -> Iterator[None]:
-    """Nothing of the developer's environment. Once for all tests: each variable takes time for each of them."""
+    """Removes the developer's variables, once for all tests, because each variable takes time in every test."""
     with pytest.MonkeyPatch.context() as patch:
         clear(patch)
         yield
@@ -69,7 +69,7 @@ def clear(patch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def own_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty HOME, and no variable that an earlier test left."""
+    """Sets an empty HOME and removes variables that an earlier test left."""
     home = next(homes)
     home.mkdir()
     clear(monkeypatch)
@@ -180,7 +180,7 @@ def _children() -> set[psutil.Process]:
 
 
 def _has_children() -> bool:
-    """Without a Path for each thread: this runs twice for each test."""
+    """Makes no Path for each thread, because this runs twice for each test."""
     for thread in os.listdir("/proc/self/task"):  # noqa: PTH208
         with (
             contextlib.suppress(FileNotFoundError, ProcessLookupError),  # the thread has ended

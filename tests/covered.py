@@ -80,7 +80,7 @@ def main(argv: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that nothing stays in the environment
     with tempfile.TemporaryDirectory() as folder:
         code = run(argv, Path(folder))
-        if code in (0, 1):  # pytest's code for: tests ran, and some may have failed
+        if code in (0, 1):  # pytest ran the tests, and some may have failed
             PAGE.write_text(page(Path(folder)), encoding="utf-8")
     return code
 

@@ -1,4 +1,4 @@
-"""A running tray with one approved guard, and what takes its state folder away."""
+"""A running tray with one approved guard, and functions that delete its state folder."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def guarded(plain: Plain, tmp_path: Path, script: str = DENY, **more: object) ->
 
 
 def at_once(live: Live, way: Callable[[Path], None]) -> None:
-    """On a busy machine the tray would make anew what is gone before all of it is."""
+    """Stops the tray during `way`: on a busy machine it would restore some files before all are gone."""
     live.process.send_signal(signal.SIGSTOP)
     way(live.home / "state")
     live.process.send_signal(signal.SIGCONT)
 
 
 def delete(folder: Path) -> None:
-    """As a person does it."""
+    """Deletes the folder as a user does."""
     subprocess.run(["rm", "-rf", folder], check=False)

@@ -98,7 +98,7 @@ class Live:
     def start_relay(
         self, agent: str, event: str, payload: Mapping[str, Any], *, argv: Sequence[str] = ()
     ) -> subprocess.Popen[bytes]:
-        """A relay that may wait for its answer; `communicate` reads that."""
+        """Starts a relay and does not wait for its answer; `communicate` reads it."""
         process = subprocess.Popen(
             argv or self.relay_argv(agent, event),
             stdin=subprocess.PIPE,

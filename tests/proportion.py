@@ -1,11 +1,11 @@
-"""Whether work takes time in proportion to its input; a ratio within one run, so that no machine is too slow."""
+"""Checks that work takes time in proportion to its input, by a ratio within one run: no machine is too slow."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-TIMES = 12  # as much input; quadratic work takes 144 times as long
+TIMES = 12  # the factor of the input; quadratic work takes 144 times as long
 
 
 def is_in_proportion(work: Callable[[str], object], part: str, size: int = 4_000) -> bool:

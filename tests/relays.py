@@ -31,8 +31,8 @@ PORTABLE = relay_program.portable()
 LONG = 60.0  # seconds; every wait below ends far earlier unless something is broken
 
 Said = tuple[bytes, bytes, int]  # on stdout, on stderr, and the exit code
-Judge = Callable[[bytes, Sequence[str], bytes], Said]  # with this table, for these words and this payload
-Act = Callable[[socket.socket], object]  # of an impostor, with the connection of a relay
+Judge = Callable[[bytes, Sequence[str], bytes], Said]  # takes a table, the words and the payload
+Act = Callable[[socket.socket], object]  # what an impostor does with the connection of a relay
 ACK = frames.encode_ack(20_000)
 ANSWER = frames.encode_answer(Answer(stdout=b"out", stderr=b"err", code=2))
 

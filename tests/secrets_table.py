@@ -1,4 +1,4 @@
-"""Secrets of every known shape, texts around them, and clean lines: what redaction is tried with."""
+"""Test data for redaction: secrets of every known shape, texts around them, and clean lines."""
 
 from __future__ import annotations
 

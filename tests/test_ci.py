@@ -1,4 +1,4 @@
-"""CI runs what everybody runs: without the variables of a machine, and without a judgement of time."""
+"""CI runs the same commands as a developer, without the machine's variables and without time limits as results."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ CALL = {
     "tool_name": "Bash",
     "tool_input": {"command": "rm -rf build"},
 }
-OUTSIDE = {"relay", "once"}  # commands that nobody types
+OUTSIDE = {"relay", "once"}  # commands that users do not type
 
 
 def page(name: str) -> str:
@@ -144,7 +144,7 @@ def test_the_examples_for_new_tests_can_be_imported() -> None:
         assert [one.name for one in node.names if not hasattr(module, one.name)] == []
 
 
-# ---- what is typed in the README and in the guide prints what is shown
+# ---- the commands of the README and the guide print what the pages show
 
 
 def configure(house: House, document: str) -> None:
@@ -166,13 +166,13 @@ def typed(house: House, line: str, input: str = "") -> subprocess.CompletedProce
 
 
 def masked(text: str) -> list[str]:
-    """Without ids, moments and the alignment of a terminal."""
+    """Removes ids, times and the alignment of a terminal."""
     plain = re.sub(r"\b[0-9a-f]{8}\b", "ID", re.sub(r"\b\d\d:\d\d:\d\d\b", "TIME", text))
     return [re.sub(r"\t| {2,}", "  ", line.rstrip()) for line in plain.splitlines()]
 
 
 def shows(house: House, session: str) -> None:
-    """Each line that is typed prints what stands below it."""
+    """Checks that each typed line prints the text below it."""
     steps = re.findall(r"^\$ (.*)\n((?:[^$].*\n)+)", session, re.MULTILINE)
     assert steps
     for line, shown in steps:

@@ -58,7 +58,7 @@ def test_without_the_tray_an_approved_guard_still_denies(house: House) -> None:
     assert (record.offline, record.reason) == (True, "guard: no")
 
 
-def test_without_the_tray_deleted_copies_are_made_of_unchanged_files(house: House) -> None:
+def test_without_the_tray_deleted_copies_are_restored_from_unchanged_files(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY)
     shutil.rmtree(house.paths.copies)
 
@@ -276,7 +276,7 @@ def test_the_one_shot_engine_waits_a_second_for_a_locked_database_and_the_tray_f
     stores.journal.close()
 
 
-def test_why_nothing_could_be_decided_is_told_to_the_log_if_that_can_be_written(house: House) -> None:
+def test_the_log_says_why_nothing_could_be_decided_if_it_can_be_written(house: House) -> None:
     house.paths.database.write_bytes(b"no database any more" * 100)
     log = house.paths.logs / "hooktray.log"
 

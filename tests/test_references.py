@@ -28,7 +28,7 @@ PLACE = re.compile(
 TEST = re.compile(r"((?:[\w-]+/)*test_\w+\.py)::(\w+)")
 FILE = re.compile(r"(?<![\w./-])((?:[\w-]+/)*\w+\.(?:[ch]|md|py))\b(?!/)")
 STATEMENT = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}  # a string after one of these is a docstring
-# Made by a build, of somebody else, or an example of a name.
+# Names of built files, of other projects, and of examples.
 ELSEWHERE = re.compile(r"^(?:dist|tray/native)/|/pine\.py$|^docs/plugin-hooks\.md$|^tNN_name\.py$|your")
 
 

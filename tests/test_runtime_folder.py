@@ -41,7 +41,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (DOCTOR, ("test", "Stop"), ("list",), ("
 
 
 def foreign(kind: str, tmp_path: Path, plain: Plain) -> str:
-    """Sets the variable; returns what Hooktray prints about the folder."""
+    """Sets the variable and returns what Hooktray prints about the folder."""
     folder = tmp_path / "run"
     folder.mkdir(mode=0o700)
     make, why = FOLDERS[kind]
@@ -54,7 +54,9 @@ def unprivileged() -> Sequence[str]:
 
 
 @pytest.mark.parametrize("kind", FOLDERS)
-def test_run_starts_and_says_in_one_line_that_it_ignores_the_folder(kind: str, plain: Plain, tmp_path: Path) -> None:
+def test_run_starts_and_reports_in_one_line_that_it_ignores_the_folder(
+    kind: str, plain: Plain, tmp_path: Path
+) -> None:
     shown = foreign(kind, tmp_path, plain)
     live = Live.fresh(plain, tmp_path, starts=False)
     live.process = plain.start([*unprivileged(), *live.argv("run")])
@@ -70,7 +72,7 @@ def test_run_starts_and_says_in_one_line_that_it_ignores_the_folder(kind: str, p
     assert "Traceback" not in said
 
 
-def test_every_other_command_works_as_ever(plain: Plain, tmp_path: Path) -> None:
+def test_every_other_command_works_as_usual(plain: Plain, tmp_path: Path) -> None:
     shown = foreign("another user's", tmp_path, plain)
     live = Live.fresh(plain, tmp_path, starts=False)
 

@@ -203,7 +203,7 @@ def test_a_second_run_while_the_folder_is_deleted_leaves_one_tray(plain: Plain, 
     plain.wait(lambda: problem(live)["solved"], 60, "the problem is solved")
 
 
-def test_also_without_the_lock_beside_the_folder_two_trays_never_live_on(plain: Plain, tmp_path: Path) -> None:
+def test_two_trays_never_remain_even_without_the_lock_beside_the_folder(plain: Plain, tmp_path: Path) -> None:
     live = guarded(plain, tmp_path)
 
     for number in range(2 * ROUNDS):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("structure")  # each module is parsed once
+pytestmark = pytest.mark.xdist_group("structure")  # one worker parses each module once
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(ROOT.glob("tray/**/*.py"))
 IMPORT = re.compile(r"^\s*(?:from|import) .*\btest_", re.MULTILINE)
@@ -159,7 +159,7 @@ def test_only_parse_looks_up_the_agent_and_the_spec_of_an_event() -> None:
 
 
 def test_no_module_imports_a_test_module() -> None:
-    """What several tests need is in a conftest.py, or in a module without `test_` in its name."""
+    """Shared code is in a conftest.py, or in a module without `test_` in its name."""
     imports = [
         (path.relative_to(ROOT).as_posix(), name)
         for path in sorted(ROOT.glob("tests/**/*.py"))

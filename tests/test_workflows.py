@@ -1,4 +1,4 @@
-"""The workflows of .github name what there is, and a release has every package."""
+"""The workflows of .github name files and commands that exist, and a release has every package."""
 
 from __future__ import annotations
 

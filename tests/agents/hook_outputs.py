@@ -60,6 +60,6 @@ Case = tuple[str, str, Result, HookOutput]
 
 
 def answered(event: Event, output: HookOutput) -> Answer:
-    """What the agent gets for this output of its only hook."""
+    """Returns what the agent gets for this output of its only hook."""
     shared = {*Decision.__struct_fields__} & {*HookOutput.__struct_fields__}
     return render(event, Decision(**{field: getattr(output, field) for field in shared}))

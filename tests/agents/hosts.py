@@ -1,4 +1,4 @@
-"""What each agent makes of an answer, by its stand-in in tests/hosts: the oracle that answers are judged by."""
+"""How each agent reads an answer. Its stand-in in tests/hosts is the oracle for these tests."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ def heard(event: Event, answer: Answer) -> Report:
 
 
 def taken(event: Event, answer: Answer) -> Taken:
-    """What arrives; no answer of ours has a part that the agent ignores."""
+    """Returns what the agent reads; fails if it ignores a part of the answer."""
     if event.name == "WorktreeCreate" and answer == Answer():
-        return Verdict.ABSTAIN, False  # nobody named a path: the agent makes no worktree, as without us
+        return Verdict.ABSTAIN, False  # without a path the agent makes no worktree, as without Hooktray
     report = heard(event, answer)
     assert report.warnings == []
     if event.agent == "claude-code" and event.name in ("Stop", "SubagentStop") and b'"decision"' not in answer.stdout:
-        return Verdict.ABSTAIN, report.stop  # a context makes it go on, and is no refusal
+        return Verdict.ABSTAIN, report.stop  # a context makes the agent continue and is not a refusal
     return PERMISSIONS[report.verdict], report.stop

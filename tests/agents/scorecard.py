@@ -32,11 +32,11 @@ JUDGED = ("deny", "ask", "rewrite input", "rewrite output", "context", "stop")
 STAND_INS = {agent for agent, judge in JUDGES.items() if not isinstance(getattr(judge, "__self__", None), Documented)}
 TERMINAL = "test_a_session_in_a_terminal"
 TURN = "test_a_turn_in_a_terminal"
-ANSWERED = "test_its_questions_are_answered_from_the_desk"
+ANSWERED = "test_the_user_answers_its_questions_on_the_desktop_and_on_the_page"
 # The test of each ability with a real client, by the client's row in tests/clients/packages.json.
 SCENES = {
     "deny": "test_a_refused_call_does_not_run_and_the_model_reads_why",
-    "ask": "test_an_ask_without_anybody_to_ask_is_a_refusal",
+    "ask": "test_an_ask_without_a_user_is_a_refusal",
     "rewrite input": "test_a_rewritten_call_runs_as_rewritten_or_not_at_all",
     "rewrite output": "test_an_output_is_replaced_or_withheld_where_the_client_can",
     "context": "test_contexts_reach_the_model",

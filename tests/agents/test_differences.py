@@ -81,7 +81,7 @@ def test_a_matcher_is_a_list_of_names_there_and_a_pattern_here(
         assert asked(found, tool, agent) is wanted, agent
 
 
-# ---- who and what it is
+# ---- sessions, tools and projects
 
 
 def test_the_events_name_comes_with_the_address_where_the_payload_has_none() -> None:
@@ -105,7 +105,7 @@ def test_another_host_that_runs_an_agents_hooks_does_not_change_the_dialect(sign
     assert (event.agent, event.kind) == ("claude-code", EventKind.TOOL_BEFORE)
 
 
-# ---- what ends, what cannot be, and for how long
+# ---- ends of turns, malformed settings, and time limits
 
 
 def test_only_x_codes_rounds_are_no_ends_of_turns() -> None:
@@ -117,7 +117,7 @@ def test_only_x_codes_rounds_are_no_ends_of_turns() -> None:
     assert spec("x-code", "TurnComplete").kind is EventKind.ROUND_END
 
 
-def test_a_malformed_handler_takes_its_group_with_it_in_the_agent_and_alone_with_us(tmp_path: Path) -> None:
+def test_a_malformed_handler_disables_its_group_in_the_agent_but_only_itself_in_hooktray(tmp_path: Path) -> None:
     good = {"type": "command", "command": "./good.sh"}
     groups = [{"hooks": [{"type": "nonsense"}, good]}, {"hooks": [good]}]
     path = tmp_path / "settings.json"

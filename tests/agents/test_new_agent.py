@@ -50,9 +50,9 @@ house.close()
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Our package, with the page's file and row."""
+    """A copy of the package `tray`, with the file and the row of the page."""
     folder = tmp_path_factory.mktemp("package")
-    shutil.copytree(Path(tray.__file__).parent, folder / "tray")  # with what is compiled of it
+    shutil.copytree(Path(tray.__file__).parent, folder / "tray")  # with the compiled files
     (file,) = re.findall(r"^## [^\n]*\n[^#]*?`(tray/agents/pine\.py)`.*?```python\n(.*?)```", PAGE, re.DOTALL | re.M)
     (row,) = re.findall(r"```python\n(    \"pine\".*?)```", PAGE, re.DOTALL)
     (folder / file[0]).write_text(file[1])
@@ -65,7 +65,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def checkout(tmp_path: Path, package: Path) -> Path:
-    """A folder with the package, and with a home that has settings of the new agent's."""
+    """A folder with the package, and with a home that has settings of the new agent."""
     (tmp_path / "tray").symlink_to(package)
     (tmp_path / "user" / ".pine").mkdir(parents=True)
     return tmp_path

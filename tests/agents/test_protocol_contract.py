@@ -14,7 +14,7 @@ from tray.agents.protocol import parse, spec
 from tray.agents.registry import AGENTS
 from tray.model.event import Capability, EventKind
 
-# Those that no table of events has, and those of which a deadline depends; docs/generated/fidelity.md has all others.
+# Events that are in no table, and events that set a deadline; docs/generated/fidelity.md has all others.
 TIMEOUTS = {
     ("claude-code", "PermissionRequest"): 600,
     ("claude-code", "SessionEnd"): 1.5,

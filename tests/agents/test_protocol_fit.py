@@ -124,7 +124,7 @@ def abilities(event: Event) -> Capability:
 @given(EVENTS, DECISIONS)
 def test_no_decision_ever_becomes_looser(event: Event, decision: Decision) -> None:
     can, fitted = abilities(event), fit(event, decision)
-    feedback_only = spec(event.agent, event.name).feedback_only  # the model reads the output, whatever is refused
+    feedback_only = spec(event.agent, event.name).feedback_only  # the model reads the output even after a refusal
 
     if decision.verdict >= Verdict.ASK and Capability.DENY in can:
         assert fitted.verdict >= decision.verdict

@@ -36,7 +36,7 @@ def test_the_neutral_answer_changes_nothing_and_is_no_cause_for_complaint(event:
     assert heard(event, neutral(event.sender, event.name, event.body)) == expected
 
 
-def test_an_event_that_carries_nothing_is_answered_as_without_a_hook() -> None:
+def test_an_unknown_event_gets_the_neutral_answer_even_if_a_hook_refuses() -> None:
     unknown = [parse(request_for(agent, "no-such-event", b"{}")) for agent in AGENTS]
     refusal = Decision(verdict=Verdict.DENY, reason="no", stop="enough")
 
@@ -46,9 +46,7 @@ def test_an_event_that_carries_nothing_is_answered_as_without_a_hook() -> None:
 
 @settings(deadline=None, max_examples=150)
 @given(st.sampled_from(EVENTS), DECISIONS)
-def test_whatever_is_decided_arrives_and_the_agent_has_nothing_to_complain_of(
-    event: Event, decision: Decision
-) -> None:
+def test_every_decision_arrives_and_the_agent_ignores_no_part_of_the_answer(event: Event, decision: Decision) -> None:
     fitted, answer = fit(event, decision), render(event, decision)
     can, feedback_only = spec(event.agent, event.name).can, spec(event.agent, event.name).feedback_only
 

@@ -100,7 +100,7 @@ OTHERS: list[Case] = [
         "droid",
         "bash",
         ran(0, inner('"updatedInput":{"command":"ls"}')),
-        HookOutput(rewrite=new_input(command="ls", description="fail")),  # it merges a new input
+        HookOutput(rewrite=new_input(command="ls", description="fail")),  # the agent merges the inputs
     ),
     ("gemini-cli", "bash", ran(2, '{"systemMessage":"n"}', "no"), HookOutput(notes=("n",))),  # JSON beats the code
     ("grok", "bash", ran(0, inner('"permissionDecision":"block","permissionDecisionReason":"no"')), deny("no")),

@@ -35,7 +35,7 @@ LOST = (
 )
 PRE = "PreToolUse-Bash"
 REFUSED = '"permissionDecision":"deny","permissionDecisionReason":'
-CASES: list[tuple[str, str, Decision, str]] = [  # what no table of one agent's events has
+CASES: list[tuple[str, str, Decision, str]] = [  # cases that are in no table of an agent's events
     ("claude-code", PRE, Decision(verdict=DENY, reason="no … ”never”"), specific(f'{REFUSED}"no … ”never”"')),
     ("claude-code", PRE, Decision(verdict=DENY), specific(f'{REFUSED}"Blocked by a hook"')),
     ("claude-code", PRE, Decision(verdict=ASK), specific('"permissionDecision":"ask"')),
@@ -146,11 +146,11 @@ SILENCE = Decision(outcomes=(Outcome(hook="h", status=Status.SKIPPED, output=NO_
 
 
 @every(("agent", "name"), [(agent, name) for agent, known in AGENTS.items() for name in known.events])
-def test_a_decision_that_says_nothing_is_the_neutral_answer(agent: str, name: str) -> None:
+def test_a_silent_decision_is_rendered_as_the_neutral_answer(agent: str, name: str) -> None:
     event = sampled(agent, name)
 
     assert is_only_verdict(SILENCE)
-    assert fit(event, SILENCE) is SILENCE  # the short way, which leads where the long one does
+    assert fit(event, SILENCE) is SILENCE  # the fast path has the same result as the full one
     assert render(event, Decision()) == neutral(event.sender, name, event.body)
     if not spec(agent, name).observe_only:
         assert AGENTS[agent].protocol.render(event, SILENCE) == neutral(event.sender, name, event.body)

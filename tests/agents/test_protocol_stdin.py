@@ -36,7 +36,7 @@ LAST_ROUND: dict[str, dict[str, Any]] = {
 
 
 @every("dialect", LAST_ROUND)
-def test_a_round_that_the_engine_found_to_be_the_turns_last_is_read_as_the_end_of_a_turn(dialect: str) -> None:
+def test_a_round_that_ends_the_turn_is_passed_to_hooks_as_the_end_of_a_turn(dialect: str) -> None:
     event = replace(recorded("x-code", "TurnComplete"), kind=EventKind.TURN_END)
 
     assert json.loads(AGENTS[dialect].protocol.stdin(event)) == AT | LAST_ROUND[dialect]

@@ -46,20 +46,20 @@ def run(argv: list[str]) -> tuple[int, bytes, bytes]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_without_the_relay_an_agents_shell_says_nothing(tmp_path: Path) -> None:
+def test_without_the_relay_an_agents_shell_prints_nothing(tmp_path: Path) -> None:
     for case, relay in missing(tmp_path).items():
         line = relay_command.shell_line((*relay, "claude-code", "PreToolUse"))
         assert run(["/bin/sh", "-c", line]) == (0, b"", b""), case
 
 
-def test_without_the_relay_an_agent_that_splits_words_hears_nothing(tmp_path: Path) -> None:
+def test_without_the_relay_an_agent_that_splits_words_gets_no_output(tmp_path: Path) -> None:
     for case, relay in missing(tmp_path).items():
         line = relay_command.exec_line((*relay, "starchild", "pre_tool_call"))
         assert run(shlex.split(line)) == (0, b"", b""), case
 
 
 @pytest.mark.parametrize(("name", "otherwise"), [("system-prompt", "cat"), ("chat-message", "cat >/dev/null")])
-def test_without_the_relay_shelley_goes_on(tmp_path: Path, name: str, otherwise: str) -> None:
+def test_without_the_relay_shelley_continues(tmp_path: Path, name: str, otherwise: str) -> None:
     shim = tmp_path / name
     for case, relay in missing(tmp_path).items():
         shim.write_bytes(relay_command.shim((*relay, "shelley", name), otherwise=otherwise))
@@ -72,7 +72,7 @@ RELAYS = {"it fails": "#!/bin/sh\nexit 1\n", "it is killed": "#!/bin/sh\nkill -9
 
 @pytest.mark.parametrize("relay", [*RELAYS, "none"])
 @pytest.mark.parametrize("agent", ["antigravity", "copilot-cli", "cursor"])
-def test_an_agent_that_wants_an_answer_gets_its_neutral_one_whatever_becomes_of_the_relay(
+def test_an_agent_that_requires_an_answer_gets_a_neutral_one_if_the_relay_is_broken_or_missing(
     tmp_path: Path, agent: str, relay: str
 ) -> None:
     person = Person(tmp_path, agent)
@@ -188,7 +188,7 @@ def test_on_windows_cmd_looks_first_whether_it_is_there(words: tuple[str, ...], 
     ("agent", "event", "answer"),
     [("cursor", "preToolUse", '{"permission":"allow"}'), ("antigravity", "Stop", '{"decision":""}')],
 )
-def test_a_line_that_answers_does_so_on_windows_as_well(
+def test_a_line_with_a_neutral_answer_also_works_on_windows(
     agent: str, event: str, answer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", "win32")

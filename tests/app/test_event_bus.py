@@ -123,7 +123,7 @@ def test_the_page_gets_a_decision_while_it_is_open(bus: EventBus, recorder: Reco
     assert ("published", EVENT.id) in recorder
 
 
-def test_what_was_answered_without_the_tray_has_its_place_by_time_and_is_published_once(
+def test_rows_written_without_the_tray_are_sorted_by_time_and_published_once(
     bus: EventBus, recorder: Recorder
 ) -> None:
     recorder.server = object()

@@ -1,4 +1,4 @@
-"""Hooks as tests of approvals declare them, and their approved copies."""
+"""Hooks for the tests of approvals, and their approved copies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def hook(folder: Path, line: str, *, files: tuple[str, ...] = (), interpreter: s
 def settings_hook(
     folder: Path, line: str, *, interpreter: str = "/bin/sh", project: str = "", plugin: str = ""
 ) -> Hook:
-    """A hook of Claude Code's settings. Its line is for a shell, but where the interpreter is no shell."""
+    """A hook of Claude Code's settings. A shell runs its line, unless `interpreter` is not a shell."""
     command = Command(
         line=line, folder=str(folder), interpreter=interpreter, shell=interpreter.endswith("sh"),
         format="claude-code", plugin=plugin, root=plugin,
@@ -56,5 +56,5 @@ def saved(copies: Copies, declared: Hook) -> Bundle:
 
 
 def argv(copies: Copies, bundle: Bundle) -> list[str]:
-    """What is started for a hook."""
+    """Returns the command line that starts a hook."""
     return list(CommandResolver(copies).argv(bundle.hook, bundle.digest))

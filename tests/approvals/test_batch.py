@@ -57,7 +57,7 @@ def test_what_was_approved_and_is_unchanged_is_approved_by_one_act(two: House) -
     assert not two.consent.batch
 
 
-def test_what_changed_or_was_denied_or_revoked_before_or_after_the_import_stays_a_review_of_its_own(
+def test_changed_denied_and_revoked_hooks_are_not_in_the_batch_of_an_import(
     house: House,
 ) -> None:
     for name in ("edited", "same", "revoked", "denied-later", "revoked-later"):
@@ -79,7 +79,7 @@ def test_what_changed_or_was_denied_or_revoked_before_or_after_the_import_stays_
 
 
 @pytest.mark.parametrize("shown", ["as it was shown", "", "0" * 64])
-def test_a_batch_is_refused_that_was_never_shown_or_changed_since(two: House, shown: str) -> None:
+def test_a_batch_that_was_not_shown_or_has_changed_is_refused(two: House, shown: str) -> None:
     digest = two.consent.batch.digest if shown.startswith("as") else shown
     two.script("second.sh", "exit 1")
 
@@ -90,7 +90,7 @@ def test_a_batch_is_refused_that_was_never_shown_or_changed_since(two: House, sh
     assert names(two) == ["guard"]
 
 
-def test_one_undo_takes_all_of_it_back(two: House) -> None:
+def test_one_undo_reverts_the_whole_batch(two: House) -> None:
     announced = Announced()
     controls = two.controls(announced)
     controls.approve_batch(controls.batch.digest, "tray")

@@ -71,7 +71,7 @@ def test_a_denied_change_leaves_the_approved_copy_in_force_and_nags_no_more(hous
 
 
 @pytest.mark.parametrize("state", [ApprovalState.DENIED, ApprovalState.REVOKED])
-def test_a_denied_or_revoked_hook_is_out_of_force_and_asks_again_only_when_it_changes(
+def test_a_denied_or_revoked_hook_does_not_run_and_asks_again_only_after_a_change(
     house: House, state: ApprovalState
 ) -> None:
     one = house.hook("guard", on="tool_before", script="exit 0", approved=state is ApprovalState.REVOKED)
@@ -270,9 +270,7 @@ TAKEN_AWAY: dict[str, Callable[[House], object]] = {
 
 
 @pytest.mark.parametrize("how", [*WEAKER, *TAKEN_AWAY])
-def test_a_guard_that_was_weakened_in_its_files_goes_on_as_approved_until_a_person_decides(
-    house: House, how: str
-) -> None:
+def test_a_guard_weakened_in_its_files_runs_as_approved_until_the_user_decides(house: House, how: str) -> None:
     house.script("guard.sh", DENY)
     (house.paths.config.parent / "rules.txt").write_text("rm")
     guard = GUARD | {"files": ["rules.txt"]}
@@ -321,7 +319,7 @@ def test_a_hook_that_is_taken_out_stays_before_those_of_later_sources(house: Hou
     assert [one.hook.name for one in house.stores.ledger.in_order()] == ["a", "b", "true"]
 
 
-def test_a_damaged_copy_is_mended_at_the_next_look_and_told_if_it_cannot_be(house: House) -> None:
+def test_a_damaged_copy_is_restored_at_the_next_refresh_or_reported(house: House) -> None:
     state = house.hook("guard", on="tool_before", script="exit 0")
     healths = []
     for _ in range(2):
@@ -329,7 +327,7 @@ def test_a_damaged_copy_is_mended_at_the_next_look_and_told_if_it_cannot_be(hous
             file.chmod(0o700)
             file.write_text("evil")
         healths.append(house.state("guard").health)
-        edit(house, "guard")  # so that the files no longer hold what was approved
+        edit(house, "guard")  # so that the files differ from what was approved
 
     assert healths[0] == ""
     assert state.digest[:8] in healths[1]

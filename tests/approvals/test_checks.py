@@ -61,7 +61,7 @@ def test_what_keeps_a_hook_from_working_is_named_with_its_cure(tmp_path: Path, k
     assert ImportCheck().problem(one) == str(problem)
 
 
-def test_a_hook_that_works_has_nothing_wrong_with_it_and_without_its_script_it_cannot(tmp_path: Path) -> None:
+def test_a_missing_script_is_reported_and_a_working_hook_has_no_problems(tmp_path: Path) -> None:
     assert "there is no such program" in ImportCheck().problem(hook(tmp_path, "./guard"))
 
     program(tmp_path / "guard", '#!/bin/sh\n[ -f ./own.sh ] && . ./own.sh\ncase "$1" in (a) ;; esac\n')

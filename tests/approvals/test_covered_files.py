@@ -36,7 +36,7 @@ def covered(root: Path, found: CoveredFiles) -> set[str]:
 HERE = "from pathlib import Path\nHERE = Path(__file__).resolve().parent"
 FOLDER_BY_OS = "sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))"
 FOLDER_BY_PATHLIB = f"{HERE}\nsys.path.append(str(HERE / 'lib'))"
-# A script and the files beside it, all of which it loads or names.
+# A script with the files beside it; it loads or names each of them.
 FOUND: list[tuple[str, str, dict[str, str]]] = [
     ("g.py", "from words import WORD", {"words.py": ""}),
     ("g.py", "from utils.llm import names", {"utils/__init__.py": "", "utils/llm/names.py": ""}),
@@ -67,7 +67,7 @@ FOUND: list[tuple[str, str, dict[str, str]]] = [
     ("g.mjs", "const a = await import('./a.mjs')", {"a.mjs": ""}),
     ("g.mjs", "const { a } = require('./lib/a')", {"lib/a.js": "require('.')", "lib/index.js": ""}),
     ("g.mjs", "const rules = require('./rules.json')", {"rules.json": ""}),
-    ("g.mjs", "import x from './x.js'", {"x.ts": ""}),  # TypeScript by its own name
+    ("g.mjs", "import x from './x.js'", {"x.ts": ""}),  # TypeScript imports `x.ts` as `x.js`
     ("g.mjs", "const ROOT = path.join(__dirname, 'data')\nread(path.join(ROOT, 'a.json'))", {"data/a.json": ""}),
     ("g.mjs", "readFileSync(new URL('./rules.json', import.meta.url))", {"rules.json": ""}),
     ("g.mjs", "read(`${__dirname}/rules.json`)", {"rules.json": ""}),
@@ -77,7 +77,7 @@ FOUND: list[tuple[str, str, dict[str, str]]] = [
     ("g.php", "<?php require_once __DIR__ . '/lib/a.php';", {"lib/a.php": ""}),
     ("g", "#!/usr/bin/awk -f\n# reads rules.txt\n", {"rules.txt": ""}),
 ]  # fmt: skip
-# A script and a file beside it, which it only writes, or which is only in a comment, or belongs to a package.
+# A script with a file beside it that it only writes, or names only in a comment, or that belongs to a package.
 NOT_FOUND = [
     ("g.py", f"{HERE}\nLOG = HERE / 'seen.txt'\nwith open(LOG, 'a') as f: f.write('x')", "seen.txt"),
     ("g.py", "LOG = 'audit.log'", "audit.log"),
@@ -131,11 +131,11 @@ def test_a_file_that_a_script_loads_and_that_is_not_there_is_named_with_its_line
 @every(
     "text",
     [
-        "jq -e 'any(.[]; . as $word | $line | startswith($word))'",  # of another language
-        'D=$(dirname "$0")\n[ -f "$D/own.sh" ] && . "$D/own.sh"',  # it is tested for
+        "jq -e 'any(.[]; . as $word | $line | startswith($word))'",  # the dot is jq's
+        'D=$(dirname "$0")\n[ -f "$D/own.sh" ] && . "$D/own.sh"',  # the script checks that the file exists
     ],
 )
-def test_not_every_dot_loads_a_file_that_has_to_be_there(tmp_path: Path, text: str) -> None:
+def test_a_dot_that_loads_no_required_file_is_no_problem(tmp_path: Path, text: str) -> None:
     tree(tmp_path, {"g.sh": f"{text}\n"})
 
     assert seen(tmp_path, "g.sh").problems == ()
@@ -193,7 +193,7 @@ def test_a_folder_of_this_name_around_a_repository_is_no_folder_of_hooks(tmp_pat
 @every(
     ("name", "above"),
     [
-        ("guard.py", "."),  # its own folder; none of it is ever taken as a whole
+        ("guard.py", "."),  # its own folder, which is never covered as a whole
         (".claude/hooks/g.py", ".claude"),
         ("work/repo/tools/g.py", "work/repo"),
     ],

@@ -152,7 +152,7 @@ def test_a_plugins_hooks_run_the_approved_copy_of_its_file(
     assert run(argv(copies, bundle), tmp_path) == "approved", argv(copies, bundle)[-1]
 
 
-# What cannot be seen is between « and ».
+# « and » enclose what Hooktray cannot see.
 UNSEEN = [
     *('«"$TOOL"» --check', "«$TOOL/check»", 'python3 «"$TOOL/check.py"»', "«${TOOL:-/usr/bin/true}»"),
     *('«"$(npm root)/x"»', 'sh -c «"$CODE"»', "sh -c «'\"$TOOL\"'»", 'eval «"$(direnv export bash)"»'),
@@ -173,7 +173,7 @@ UNSEEN = [
 
 
 @every("marked", UNSEEN)
-def test_what_only_the_run_can_show_is_named(tmp_path: Path, marked: str) -> None:
+def test_words_that_only_the_shell_can_expand_are_named(tmp_path: Path, marked: str) -> None:
     before, word, after = re.split("[«»]", marked)
     one = hook(tmp_path, before + word + after)
 

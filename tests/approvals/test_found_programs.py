@@ -70,7 +70,7 @@ def test_a_new_program_on_the_agents_path_is_not_run(house: House, own: Path) ->
     "line",
     [
         *("mysh {guard} ; exit $?", "timeout 9 mysh {guard} || exit 2", "A=b env mysh {guard} || exit 2"),
-        'case "$(cat)" in *env*|ls|*ls*) echo no >&2; exit 2;; esac; list=(ls env)',  # keeps its words
+        'case "$(cat)" in *env*|ls|*ls*) echo no >&2; exit 2;; esac; list=(ls env)',  # its words do not change
     ],
 )
 def test_a_new_program_is_not_run_by_a_line_for_a_shell_either(house: House, own: Path, line: str) -> None:
@@ -140,7 +140,7 @@ def test_a_projects_eslint_is_found_on_the_path_of_the_terminal_that_approved(ho
     state = house.state("other")
 
     assert (state.state, state.missing) == (ApprovalState.PENDING, False)
-    assert str(tools / "eslint") in review(state, house.stores.copies, {}), "what only the agent's PATH has"
+    assert str(tools / "eslint") in review(state, house.stores.copies, {}), "it is on the agent's PATH only"
     declare(house, "guard", "#!/bin/sh", "eslint --stdin", path=f"{tools}:{SYSTEM}")
     assert outcome(house, SYSTEM)[1] == "lint"
 

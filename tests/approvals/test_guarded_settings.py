@@ -115,7 +115,7 @@ def test_an_edit_of_a_push_address_waits_and_the_confirmed_one_stays_by_its_refe
     assert [one.waiting for one in house.catalog.settings()] == [True]
     assert [one.url for one in pushed(house)] == [reference]
 
-    house.configure(push(reference))  # in the place of its URL, it is the same setting
+    house.configure(push(reference))  # the reference to a kept URL is the same setting as the URL
 
     assert house.catalog.settings()[0].confirmed
     assert [one.url for one in pushed(house)] == [reference]

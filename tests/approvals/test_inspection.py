@@ -28,14 +28,16 @@ def script(path: Path, text: str = "#!/bin/sh\necho original\n") -> Path:
 
 
 def printed(copies: Copies, bundle: Bundle, cwd: Path) -> list[str]:
-    """What the hook's script prints, started in another folder."""
+    """Returns what the hook's script prints if it starts in another folder."""
     quiet = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(argv(copies, bundle), cwd=cwd, env=quiet, capture_output=True, check=True)
     return done.stdout.decode().splitlines()
 
 
 @pytest.mark.parametrize("becomes", ["edited", "gone", "folder"])
-def test_what_runs_is_the_copy_whatever_becomes_of_the_file(folder: Path, copies: Copies, becomes: str) -> None:
+def test_the_approved_copy_runs_after_the_file_was_edited_or_deleted(
+    folder: Path, copies: Copies, becomes: str
+) -> None:
     guard = script(folder / "guard.sh", '#!/bin/sh\necho original "$1"\n')
     bundle = saved(copies, hook(folder, "./guard.sh one"))
     if becomes == "edited":
@@ -48,7 +50,7 @@ def test_what_runs_is_the_copy_whatever_becomes_of_the_file(folder: Path, copies
     assert printed(copies, bundle, folder) == ["original one"]
 
 
-def test_one_byte_or_one_word_makes_another_digest(folder: Path) -> None:
+def test_one_changed_byte_or_word_changes_the_digest(folder: Path) -> None:
     guard = script(folder / "guard.sh")
     before = read_bundle(hook(folder, "./guard.sh")).digest
 
@@ -97,7 +99,7 @@ def ruin_spare(copies: Copies, bundle: Bundle) -> None:
 
 
 @pytest.mark.parametrize("damage", ["edit", "delete", "manifest", "folder", "guest", "link"])
-def test_a_copy_is_made_anew_only_while_the_files_hold_what_was_approved_and_nothing_else_runs_in_its_place(
+def test_a_damaged_copy_is_restored_only_from_unchanged_files_and_otherwise_fails(
     folder: Path, copies: Copies, damage: str
 ) -> None:
     guard = script(folder / "guard.sh")
@@ -107,7 +109,7 @@ def test_a_copy_is_made_anew_only_while_the_files_hold_what_was_approved_and_not
 
     assert Path(argv(copies, bundle)[-1]).read_bytes() == guard.read_bytes()
     assert bundle.file_digests == copies.check(bundle.digest).files
-    if damage in ("guest", "link"):  # nothing of the copy is lost
+    if damage in ("guest", "link"):  # the copy itself is intact
         return
     ruin(copies, bundle, folder, damage)
     ruin_spare(copies, bundle)

@@ -31,7 +31,7 @@ def passphrase(house: House, clock: Clock) -> Passphrase:
     return made
 
 
-def test_only_a_hash_with_its_salt_is_kept_and_the_memory_is_given_back(house: House, passphrase: Passphrase) -> None:
+def test_only_a_salted_hash_is_kept_and_its_memory_is_released(house: House, passphrase: Passphrase) -> None:
     before = psutil.Process().memory_info().rss
     real = Passphrase(house.stores.ledger)
     real.set(SECRET, "page")
@@ -50,7 +50,7 @@ def test_the_right_one_is_recognised_however_it_is_spaced(passphrase: Passphrase
     assert not passphrase.check("", "terminal 1")
 
 
-def test_one_of_ones_own_has_twelve_characters_and_without_one_nothing_is_right(house: House) -> None:
+def test_a_passphrase_needs_twelve_characters_and_without_one_no_guess_is_right(house: House) -> None:
     none = Passphrase(house.stores.ledger, cost=CHEAP)
 
     with pytest.raises(HooktrayError, match=str(MIN_LENGTH)):

@@ -85,7 +85,7 @@ def test_a_line_without_a_shell_is_read_as_closely(tmp_path: Path, line: str) ->
         *('echo "$(./check)"', "echo `./check`", "cat <<E\n$(./check)\nE"),
     ],
 )
-def test_what_is_there_runs_as_approved_whatever_the_agents_folder_holds(
+def test_a_file_beside_the_hook_runs_as_approved_even_if_the_agents_folder_has_one(
     ours: Path, project: Path, copies: Copies, line: str
 ) -> None:
     for folder, text in ((ours, "approved"), (project, "planted")):

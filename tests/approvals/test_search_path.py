@@ -40,11 +40,11 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> LoginShell:
     ("environment", "event", "path", "asked"),
     [
         ({"PATH": "/bin"}, "/opt/agent:/bin", "/opt/agent:/bin", 0),
-        ({"PATH": "/usr/bin:/own"}, "", "/opt/login:/usr/bin:/own", 1),  # our own path comes last
-        ({"PATH": "/usr/bin:/own", "TERM": "xterm"}, "", "/usr/bin:/own", 0),  # it is the login shell's
+        ({"PATH": "/usr/bin:/own"}, "", "/opt/login:/usr/bin:/own", 1),  # Hooktray's own path comes last
+        ({"PATH": "/usr/bin:/own", "TERM": "xterm"}, "", "/usr/bin:/own", 0),  # a terminal has the login shell's path
     ],
 )
-def test_the_last_event_comes_before_the_login_shell_which_is_asked_once_if_no_terminal_started_us(
+def test_the_path_of_the_last_event_comes_before_that_of_the_login_shell(
     shell: LoginShell, environment: dict[str, str], event: str, path: str, asked: int
 ) -> None:
     shell.asked = 0

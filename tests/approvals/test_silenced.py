@@ -38,7 +38,7 @@ def notifies(house: House, cls: str, project: str = "") -> bool:
 
 
 def silencing(house: House, text: str | None = None) -> Silenced:
-    """The edit that the tray finds in the file, which gets this text if one is given."""
+    """Returns the edit that the tray finds in the file; writes this text first, if one is given."""
     if text is not None:
         house.paths.config.write_bytes(text.encode())
     house.catalog.refresh()

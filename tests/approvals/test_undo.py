@@ -21,7 +21,7 @@ def undo(made: Controls) -> None:
     made.resolve(made.requests[-1].id, accept=True)
 
 
-def test_an_approval_is_taken_back_to_pending_and_a_revocation_to_the_very_approval(house: House) -> None:
+def test_undo_returns_an_approval_to_pending_and_restores_a_revoked_approval(house: House) -> None:
     one = house.hook("guard", on="tool_before", script="exit 0", approved=False)
     made = house.controls()
     made.approve(one.key, one.digest, TERMINAL)

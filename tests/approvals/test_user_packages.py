@@ -39,7 +39,7 @@ def declare(house: House, **keys: Any) -> str:
     return ImportCheck().problem(house.state("guard").hook)
 
 
-def test_without_the_cure_the_hook_fails_and_the_problem_names_it(house: House) -> None:
+def test_a_hook_without_the_setting_for_user_packages_fails_and_the_problem_names_the_setting(house: House) -> None:
     problem = declare(house)
     house.tool(environment={"HOME": str(Path.home())})
 

@@ -330,7 +330,7 @@ def until_shown(folder: Path) -> list[Row]:
 
 
 def _until_told(desk: Desk, one: Bench, told: Callable[[], int], rounds: int) -> list[Row]:
-    """From an event that needs the user until `told` counts one more; each is of another session."""
+    """Times an event that needs the user until `told` counts one more; each event has its own session."""
     desk.wait_item(desk.start([sys.executable, "-I", "-m", "tray", "--home", one.home, "run"]).pid)
     numbers = iter(range(rounds + 1))
 
@@ -340,7 +340,7 @@ def _until_told(desk: Desk, one: Bench, told: Callable[[], int], rounds: int) ->
         desk.run(one.relay("Notification"), input=json.dumps(payload).encode())
         while told() == before:
             time.sleep(0.0005)
-            assert time.perf_counter() - started < 30, "nobody is told"
+            assert time.perf_counter() - started < 30, "no alert is sent"
         return time.perf_counter() - started
 
     return [Row(name, times) for name, times in in_turns({"an event that needs you": tell}, rounds).items()]

@@ -1,4 +1,4 @@
-"""What a command prints, without a process for it."""
+"""Runs commands in the test's process and returns what they print."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Commands:
         self.code = 0
 
     def __call__(self, *words: str) -> str:
-        """What it prints."""
+        """Returns what the command prints."""
         self._capsys.readouterr()
         self.code = run_command(["--home", str(self._house.paths.home), *words])
         return self._capsys.readouterr().out
 
     def rows(self, *words: str) -> list[dict[str, Any]]:
-        """What it prints for programs."""
+        """Returns the rows that the command prints with `--json`."""
         return [json.loads(line) for line in self(*words, "--json").splitlines()]

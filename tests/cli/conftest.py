@@ -1,4 +1,4 @@
-"""Commands in this process, over the files of a house."""
+"""Fixtures that run commands in the test's process on the files of a house."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def agent(name: str) -> str:
     return f"fails-{name}"
 
 
-def test_functions_that_fail_give_silence_and_a_record(live: PackagedLive, site: Path) -> None:
+def test_a_failing_function_of_a_package_answers_nothing_and_is_recorded(live: PackagedLive, site: Path) -> None:
     for name in FAILING:
         write_package(
             site, f"hooktray-{agent(name)}", id=agent(name), value=f"fails_{name}:AGENT", module=failing(name)
@@ -226,9 +226,7 @@ def test_a_blocking_guard_refuses_an_event_that_the_package_cannot_read(
     )
 
 
-def test_a_connector_and_a_sample_that_fail_leave_the_other_agents_to_be_shown(
-    live: PackagedLive, site: Path
-) -> None:
+def test_a_failing_connector_or_sample_does_not_hide_the_other_agents(live: PackagedLive, site: Path) -> None:
     module = PINE.replace("def relay_entries(self, site):\n", "def relay_entries(self, site):\n        fail()\n")
     write_package(site, module=f"{module}\nsample = fail\n")
     live.script("guard", "exit 0")

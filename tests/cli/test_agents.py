@@ -115,7 +115,7 @@ def test_without_a_name_it_finds_what_is_installed(live: Live, settings: Path, t
         (["import-hooks", "claude-code", "--undo"], "nothing to put back"),
     ],
 )
-def test_mistakes_are_told_with_their_cure(live: Live, argv: list[str], told: str) -> None:
+def test_mistakes_are_reported_with_a_remedy(live: Live, argv: list[str], told: str) -> None:
     with pytest.raises(HooktrayError) as refused:
         live.command(*argv)
 
@@ -140,7 +140,7 @@ def test_an_agent_is_refused_whatever_it_says(live: Live, settings: Path, words:
     assert settings.read_bytes() == text
 
 
-def test_a_file_that_cannot_be_read_is_named_with_its_place_and_keeps_no_other_agent_waiting(
+def test_an_unreadable_file_is_named_and_does_not_delay_other_agents(
     live: Live, settings: Path, tmp_path: Path
 ) -> None:
     settings.write_text('{\n  "a": 1,\n}\n')
@@ -167,9 +167,7 @@ SWITCHES = {
 }
 
 
-def test_a_tried_connection_reaches_the_journal_and_is_not_firing_where_the_agent_does_not_run_it(
-    running: Live, tmp_path: Path
-) -> None:
+def test_a_connection_test_reports_agents_that_do_not_run_their_hooks(running: Live, tmp_path: Path) -> None:
     running.connect(*connectors())
     for name, text, _ in SWITCHES.values():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -178,7 +176,7 @@ def test_a_tried_connection_reaches_the_journal_and_is_not_firing_where_the_agen
     rows = by_agent(running, "--try")
     results = doctor(running)
 
-    waits = {*SWITCHES, "codex"}  # this one until its user trusts the entries there
+    waits = {*SWITCHES, "codex"}  # Codex runs no entry until its user trusts it
     assert {agent: (row["connected"], row["firing"], row["last_event"]) for agent, row in rows.items()} == {
         agent: (True, agent not in waits, None) for agent in connectors()
     }
@@ -257,7 +255,7 @@ def test_what_a_connected_agent_starts_refuses_in_its_own_words(connected: Live,
 
     refusable = {one.kind.value for one in known.events.values() if one.can & Capability.DENY}
     assert denied == {"prompt", "tool_before"} & refusable
-    expected = known.events if agent == "opencode" else needed_events(())[agent]  # one plugin has them all
+    expected = known.events if agent == "opencode" else needed_events(())[agent]  # one plugin handles all events
     assert len(entries) == len([name for name in expected if "<" not in name])
 
 

@@ -94,7 +94,7 @@ def test_importing_runs_nothing_and_one_review_approves_all(exported: Path, guar
     again.close()
 
 
-def test_what_is_another_hook_here_is_not_offered(exported: Path, guarded: House) -> None:
+def test_an_import_does_not_offer_a_hook_whose_files_differ(exported: Path, guarded: House) -> None:
     begin_again(guarded)
     guarded.script("second.sh", "exit 1")
 

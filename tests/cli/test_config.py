@@ -52,7 +52,7 @@ def test_a_good_file_is_called_good_with_the_number_of_its_hooks(
     ],
     ids=["source", "script"],
 )
-def test_warnings_come_first_and_leave_it_good(
+def test_warnings_come_first_and_the_file_is_still_good(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, warning: str, remedy: str, count: int
 ) -> None:
     assert check(tmp_path, text) == 0
@@ -74,7 +74,9 @@ def test_a_bad_file_is_an_error_with_its_place_and_cure(tmp_path: Path) -> None:
     assert "`turn_end`" in caught.value.hint
 
 
-def test_programs_read_the_same_and_the_exit_code_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output_and_exit_code_report_whether_the_file_is_good(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert check(tmp_path, "", "--json") == 0
     assert row(capsys) == {"file": f"{tmp_path}/hooktray.yaml", "good": True, "problem": None, "warnings": []}
     assert check(tmp_path, "volume: loud\n", "--json") == 1

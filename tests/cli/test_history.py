@@ -73,7 +73,7 @@ def test_log_shows_the_rows_that_fit_its_filters(lived: House, typed: Commands, 
         (["replay", "nothing"], "no decision has the id `nothing`"),
     ],
 )
-def test_words_that_mean_nothing_are_refused_with_their_cure(
+def test_invalid_words_are_refused_with_a_remedy(
     lived: House, typed: Commands, words: list[str], message: str
 ) -> None:
     with pytest.raises(HooktrayError) as caught:
@@ -82,7 +82,7 @@ def test_words_that_mean_nothing_are_refused_with_their_cure(
     assert message in str(caught.value)
 
 
-def test_log_names_the_tool_and_has_a_word_of_its_own_for_a_rewrite(house: House, typed: Commands) -> None:
+def test_log_names_the_tool_and_marks_a_rewrite(house: House, typed: Commands) -> None:
     house.hook(
         "softer", on="tool_before", script="""echo '{"updatedInput": {"command": "ls"}}'""", dialect="claude-code"
     )
@@ -96,7 +96,9 @@ def test_log_names_the_tool_and_has_a_word_of_its_own_for_a_rewrite(house: House
     assert line[-2:] == ["rewritten", "Bash · rm -rf build · rewritten by softer"]
 
 
-def test_a_filter_that_finds_nothing_is_not_an_empty_journal(house: House, typed: Commands) -> None:
+def test_a_filter_without_matches_is_reported_differently_from_an_empty_journal(
+    house: House, typed: Commands
+) -> None:
     assert typed("log") == "No decisions yet.\n"
     house.tool()
     house.stores.journal.close()
@@ -108,7 +110,7 @@ def test_a_moment_is_a_span_or_a_date() -> None:
     assert parse_since("1970-01-02T00:00:00+00:00") == 86_400.0
 
 
-def test_why_tells_the_whole_story(house: House, typed: Commands) -> None:
+def test_why_shows_the_whole_decision(house: House, typed: Commands) -> None:
     house.hook("guard", on="tool_before", script=GUARD + f"\necho used {SECRET} >&2")
     house.hook("resting", on="tool_before", script="true", enabled=False)
     house.hook("poor", on="tool_before", script="cat >/dev/null; echo 'MY_TOKEN: not set' >&2; exit 1")
@@ -160,7 +162,7 @@ def test_no_cell_of_a_table_is_a_formula(sign: str) -> None:
     assert cell(-1.5) == -1.5
 
 
-def test_what_a_terminal_would_obey_is_not_exported(house: House, typed: Commands) -> None:
+def test_an_export_contains_no_terminal_control_characters(house: House, typed: Commands) -> None:
     house.tool("\x9b2J\u202e ls")
     house.stores.journal.close()
 

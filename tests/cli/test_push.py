@@ -30,7 +30,7 @@ def confirmed(house: House, *urls: str) -> None:
     house.consent.confirm(setting.key, setting.digest, "test", accept=True)
 
 
-def test_what_is_in_force_is_listed_without_its_url(house: House, typed: Commands) -> None:
+def test_push_list_shows_confirmed_targets_without_their_urls(house: House, typed: Commands) -> None:
     house.configure({"push": [{"url": URL}]})
     before = typed("push", "list")
     confirmed(house, URL)
@@ -42,7 +42,7 @@ def test_what_is_in_force_is_listed_without_its_url(house: House, typed: Command
     assert "x9topic" not in before + table
 
 
-def test_a_test_says_of_each_address_what_became_of_it(house: House, typed: Commands) -> None:
+def test_a_test_reports_the_result_for_each_address(house: House, typed: Commands) -> None:
     with closing(WebServer()) as good, closing(WebServer(lambda asked: Said(status=403))) as bad:
         confirmed(house, f"json://{good.place}/x9topic", f"form://{bad.place}/x9topic")
         said = typed("push", "test")
@@ -52,7 +52,7 @@ def test_a_test_says_of_each_address_what_became_of_it(house: House, typed: Comm
     assert good.asked[0].json["message"] == "This is a test of your push notifications"
 
 
-def test_what_nobody_confirmed_is_not_even_tested(house: House, typed: Commands) -> None:
+def test_an_unconfirmed_address_is_not_tested(house: House, typed: Commands) -> None:
     with closing(WebServer()) as server:
         house.configure({"push": [{"url": f"json://{server.place}/x9topic"}]})
         with pytest.raises(HooktrayError, match="nothing is pushed yet"):
@@ -75,7 +75,7 @@ def test_a_url_is_kept_and_its_reference_is_what_the_settings_take(
     assert "x9topic" not in said.out + said.err
 
 
-def test_what_is_no_url_is_refused_and_not_shown(
+def test_an_invalid_url_is_refused_and_not_shown(
     house: House, typed: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("x9topic\n"))

@@ -68,7 +68,7 @@ def test_sessions_of_two_agents_with_their_places_and_a_usage_limit_with_its_end
     assert said in text
 
 
-def test_followed_each_change_is_one_row(live: Live) -> None:
+def test_with_follow_each_change_of_a_session_is_one_row(live: Live) -> None:
     live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
     live.wait_log(1)
     wait(lambda: live.rows("sessions"), 60, "the session")

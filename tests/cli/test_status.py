@@ -20,7 +20,7 @@ def refused(house: House) -> House:
     return house
 
 
-def test_a_refused_line_is_listed_with_its_cure(refused: House, typed: Commands) -> None:
+def test_a_refused_line_is_listed_with_its_remedy(refused: House, typed: Commands) -> None:
     shown = typed("list")
     assert f"pending: {WHY}; {REMEDY}" in shown
     assert "hooktray approve" not in shown, "there is nothing yet to be approved"
@@ -29,14 +29,14 @@ def test_a_refused_line_is_listed_with_its_cure(refused: House, typed: Commands)
     assert (row["health"], row["remedy"]) == (WHY, REMEDY)
 
 
-def test_a_refused_line_that_shall_be_tried_is_told_with_its_cure(refused: House, typed: Commands) -> None:
+def test_trying_a_hook_from_a_refused_line_names_the_remedy(refused: House, typed: Commands) -> None:
     with pytest.raises(HooktrayError, match="module is pending") as caught:
         typed("test", "PreToolUse", "--hook", "module")
 
     assert caught.value.hint == f"{WHY}; {REMEDY}"
 
 
-def test_a_lost_database_and_an_altered_ledger_are_told_by_status_and_list(house: House, typed: Commands) -> None:
+def test_status_and_list_report_a_lost_database_and_an_altered_ledger(house: House, typed: Commands) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     house.hook("other", on="tool_before", script="exit 0")
     with house.stores.database.write() as connection:

@@ -130,7 +130,7 @@ def test_what_a_test_sends_is_marked_and_its_hook_can_tell(quiet: Live) -> None:
     assert (row["test"], row["offline"]) == (True, True)
 
 
-def test_where_no_tray_ever_ran_it_is_said_that_nobody_judged(
+def test_a_test_in_a_home_without_a_tray_reports_that_nothing_judged_the_event(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert hooktray(tmp_path / "never", "PreToolUse") == 0
@@ -143,7 +143,7 @@ def test_where_no_tray_ever_ran_it_is_said_that_nobody_judged(
     ("command", "verdict"),
     [("ls", "abstain"), ("cat secret", "deny"), ("ask me", "ask"), ("fine", "allow"), ("boom", "failed")],
 )
-def test_one_hook_is_held_to_what_is_expected_of_it(
+def test_a_hook_is_compared_with_the_expected_verdict(
     guard: House, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, verdict: str
 ) -> None:
     words = ("PreToolUse", "--payload", payload(tmp_path, command), "--hook", "guard", "--expect")
@@ -175,7 +175,7 @@ def test_a_trial_runs_the_approved_copy(guard: House, capsys: pytest.CaptureFixt
     assert tried(guard, capsys, "PreToolUse", "--hook", "guard")["verdict"] == "abstain"
 
 
-def test_a_trial_goes_through_the_gates_and_asks_no_hook_whose_matcher_keeps_it_out(
+def test_a_trial_respects_the_switch_and_skips_a_hook_whose_matcher_does_not_fit(
     house: House, capsys: pytest.CaptureFixture[str]
 ) -> None:
     house.hook("writes", on="tool_before", tool="Write", type="rule", decision="ask")
@@ -228,9 +228,7 @@ BAD = {
 
 
 @every("words", BAD)
-def test_what_is_wrong_with_the_words_is_told_with_its_cure(
-    guard: House, newcomer: HookState, words: tuple[str, ...]
-) -> None:
+def test_invalid_words_of_a_test_are_reported(guard: House, newcomer: HookState, words: tuple[str, ...]) -> None:
     with pytest.raises(HooktrayError) as told:
         hooktray(guard.root / "home", *words)
 

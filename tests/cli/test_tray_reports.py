@@ -122,7 +122,9 @@ ASKED = {"op": "report", "report": "list", "version": __version__, "language": "
         {"report": "agents", "cwd": "/", "home": "/", "environment": {}},
     ],
 )
-def test_a_command_of_another_kind_or_without_sense_has_to_read_by_itself(live: Live, asked: dict[str, Any]) -> None:
+def test_a_command_reads_the_files_itself_if_the_tray_does_not_understand_its_request(
+    live: Live, asked: dict[str, Any]
+) -> None:
     socket = locate(str(live.home)).socket
 
     assert "rows" in send_request(socket, ASKED)

@@ -73,22 +73,22 @@ def call_id(row: Record) -> str:
 
 @dataclass(frozen=True)
 class Turn:
-    """What came of one printed turn."""
+    """The results of one turn in print mode."""
 
     code: int
     stdout: str
     stderr: str
     made: set[str]  # the files that the client's tools made in the project
-    told: str  # everything that the model was told
+    told: str  # all text that the model received
     requests: int
-    results: Mapping[str, str]  # what the model read of each call
+    results: Mapping[str, str]  # what the model received for each call
     rows: list[Mapping[str, Any]]  # of the journal, oldest first
 
     def verdicts(self, kind: str) -> list[str]:
         return [row["verdict"] for row in self.rows if row["kind"] == kind]
 
     def row(self, kind: str, call: str) -> Mapping[str, Any]:
-        """Of an event before or after this call."""
+        """Returns the row of this event for this call."""
         return next(row for row in self.rows if row["kind"] == kind and call in row["subject"])
 
 
@@ -139,7 +139,7 @@ class Session:
         return done
 
     def ask(self, calls: Mapping[str, Call], prompt: str = "hello", *, reports_its_end: bool = True) -> Turn:
-        """One printed turn, in which the model asks for these calls, in a project without what others made."""
+        """Runs one turn in print mode, with these calls, after deleting what earlier turns made in the project."""
         for name in self.made():
             (self.project / name).unlink()
         self.model.calls = list(calls.values())
@@ -174,7 +174,7 @@ class Session:
 
     @contextmanager
     def edited(self, change: Callable[[str], str]) -> Iterator[None]:
-        """The client's settings are changed, and put back."""
+        """Changes the client's settings, and restores them at the end."""
         text = self.settings.read_text()
         self.settings.write_text(change(text))
         try:

@@ -13,7 +13,7 @@ pytest.register_assert_rewrite("clients.scenes")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
-    """One worker has the tests that share a client, and the longest tests come first."""
+    """Puts tests that share a client on one worker, and the longest tests first."""
     for item in items:
         if item.cls and "connected" in item.fixturenames:
             item.add_marker(pytest.mark.xdist_group(item.cls.__name__))

@@ -47,7 +47,7 @@ SCRIPTS = {
     "slow.sh": SLOW_SCRIPT,
     "stop.sh": 'grep -q \'"stop_hook_active":true\' || echo \'{"decision": "block", "reason": "once-more-please"}\'',
 }
-# One tray has all of these; each is for a call, or a prompt, of its own.
+# One tray has all of these hooks; each is for its own call or prompt.
 HOOKS: Sequence[Mapping[str, Any]] = (
     REFUSED,
     REFUSED | {"name": "yes", "matcher": "allowed", "decision": "allow"},
@@ -89,7 +89,7 @@ class Scenes:
     """Subclasses name the client."""
 
     client: Client
-    # What this client is asked besides, in the turn that most tests look at.
+    # Additional hooks and calls of this client in the shared turn.
     hooks: ClassVar[Sequence[Mapping[str, Any]]] = ()
     lines: ClassVar[Mapping[str, str | Call]] = {}
     scripts: ClassVar[Mapping[str, str]] = {}
@@ -112,7 +112,7 @@ class Scenes:
     @pytest.fixture(scope="class")
     @classmethod
     def connected(cls, fetched: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-        """A client that its user has connected by `hooktray connect` and one yes, for all tests that only ask it."""
+        """A client connected by `hooktray connect`, shared by all tests that do not change it."""
         with pytest.MonkeyPatch.context() as patch:
             folder = tmp_path_factory.mktemp("client")
             patch.setenv("HOME", str(folder))
@@ -133,7 +133,7 @@ class Scenes:
 
     @classmethod
     def context(cls, kind: str) -> Mapping[str, Any]:
-        """How a hook says that this is to be added."""
+        """Returns the output of a hook that adds this context."""
         return {"hookSpecificOutput": {"hookEventName": NAMES[kind], "additionalContext": f"context-{kind}"}}
 
     @classmethod
@@ -152,7 +152,7 @@ class Scenes:
     @pytest.fixture(scope="class")
     @classmethod
     def turn(cls, connected: Session) -> Turn:
-        """One printed turn, in which the model asks for every call."""
+        """One turn in print mode, in which the model makes every call."""
         return cls.asked(connected, cls.calls())
 
     @classmethod
@@ -227,7 +227,7 @@ class Scenes:
             assert row["verdict"] == "deny"
             assert "A hook's rewrite cannot be carried" in turn.results["original"]
 
-    def test_an_ask_without_anybody_to_ask_is_a_refusal(self, turn: Turn) -> None:
+    def test_an_ask_without_a_user_is_a_refusal(self, turn: Turn) -> None:
         assert "asked" not in turn.made
         assert turn.row("tool_before", "asked")["verdict"] == ("ask" if Can.ASK in self.client.can else "deny")
         if Can.REFUSAL_ENDS_TURN not in self.client.can:
@@ -235,7 +235,7 @@ class Scenes:
 
     def test_an_output_is_replaced_or_withheld_where_the_client_can(self, turn: Turn) -> None:
         can = self.can(EventKind.TOOL_AFTER)
-        result = turn.results.get("masked", "")  # none where a refusal ends the turn
+        result = turn.results.get("masked", "")  # there is none if a refusal ends the turn
         assert ("masked-output" in result) is (Capability.REWRITE_OUTPUT in can)
         is_gone = bool((Capability.REWRITE_OUTPUT | Capability.DENY) & can)
         assert ("first-secret" in result) is not is_gone
@@ -272,7 +272,7 @@ class Scenes:
         self.check_refused_prompt(turn)
 
     def check_refused_prompt(self, turn: Turn) -> None:
-        """What else comes of it with this client."""
+        """Checks what else happens with this client."""
 
     def test_it_waits_no_longer_than_its_settings_say(self, start: Start) -> None:
         """Its user has shortened the limit. The call goes on, and the journal has no verdict that never arrived."""
@@ -325,7 +325,7 @@ class Scenes:
         """What `disconnect` has to restore."""
         return one.settings.read_bytes()
 
-    def test_a_tray_that_is_killed_still_guards_and_an_uninstalled_one_disturbs_nobody(self, start: Start) -> None:
+    def test_a_killed_tray_still_guards_and_an_uninstalled_one_does_not_interfere(self, start: Start) -> None:
         kill = "xargs kill -9 <../tray.pid; touch killed"  # reads the pipe until the first row is on the disk
         one = start(["touch wanted", kill, "touch forbidden"], REFUSED)
         self.unseen = None
@@ -371,8 +371,8 @@ class QuestionScenes(Scenes):
         return Call(self.question_tool, {"questions": questions})
 
     @pytest.mark.desktop
-    def test_its_questions_are_answered_from_the_desk(self, tmp_path: Path) -> None:
-        """By a button; on the page, with own words and with several answers; and not at all."""
+    def test_the_user_answers_its_questions_on_the_desktop_and_on_the_page(self, tmp_path: Path) -> None:
+        """One by a button, one on the page with free text and several answers; one is declined."""
         two = self.asking(SHADE | {self.takes_several: False}, SIZES | {self.takes_several: True})
         last = [self.asking(COLOUR | {"question": "Which end?"})] if self.declines else []
         with at_a_desk(self.client, tmp_path, [self.asking(COLOUR), two, *last]) as desk:

@@ -1,4 +1,4 @@
-"""What the user of a client types into its terminal, and types again when it came too early."""
+"""Types into a client's terminal, and types again if the client ignored the key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from terminal import Terminal
 
 @contextmanager
 def in_a_terminal(one: Session, *options: str) -> Iterator[Terminal]:
-    """The client in a terminal of its own."""
+    """Starts the client in its own terminal."""
     terminal = Terminal([*one.client.program(), *options], one.project, dict(one.environment))
     try:
         yield terminal
@@ -27,7 +27,7 @@ def squeezed(text: str) -> str:
 
 
 def shows(terminal: Terminal, text: str, since: int = 0) -> bool:
-    """Whether it was drawn, after so many letters."""
+    """True if the text was drawn after the first `since` characters."""
     return squeezed(text) in squeezed(terminal.text[since:])
 
 
@@ -39,7 +39,7 @@ def enter(terminal: Terminal, text: str) -> None:
 
 
 def press(terminal: Terminal, key: str, happened: Callable[[], object], what: str, patience: float = 3) -> None:
-    """Type the key until that has happened: a client ignores one that comes too early."""
+    """Type the key until the condition holds: a client ignores a key that comes too early."""
 
     def is_taken() -> bool:
         terminal.type(key)
@@ -56,7 +56,7 @@ def leave(one: Session, terminal: Terminal, command: str) -> None:
     enter(terminal, command)
 
     def has_left() -> bool:
-        """The first key may only choose the command from a list."""
+        """Press Enter until the client accepts: the first press may only choose the command from a list."""
         try:
             terminal.process.wait(3)
         except subprocess.TimeoutExpired:

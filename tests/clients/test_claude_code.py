@@ -108,7 +108,7 @@ class TestClaudeCode(QuestionScenes):
             yield terminal
 
     def test_it_runs_hooks_in_a_terminal_only_in_a_folder_that_its_user_trusts(self, start: Start) -> None:
-        """A printed turn asks for no trust."""
+        """In print mode Claude Code does not ask whether the folder is trusted."""
         one = start(["touch forbidden"], REFUSED)
         forget_trust(one)
         with asked_for_trust(one) as terminal:
@@ -159,7 +159,9 @@ class TestClaudeCode(QuestionScenes):
         assert len(one.rows("permission_request")) == 1
         assert [row["alerted"] for row in one.rows("notification")] == ["failed"]  # here is nothing that shows it
 
-    def test_the_command_of_hooktray_is_answered_by_its_tray_or_says_what_starts_it(self, start: Start) -> None:
+    def test_the_hooktray_command_is_answered_by_the_tray_or_names_the_command_that_starts_it(
+        self, start: Start
+    ) -> None:
         """`connect` has written it; the model hears nothing of it."""
         one = start([], REFUSED)
         with self.typed(one, "/hooktray off") as terminal:

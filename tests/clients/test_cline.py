@@ -29,7 +29,7 @@ class TestCline(Scenes):
 
     @classmethod
     def asked(cls, one: Session, calls: Mapping[str, Call]) -> Turn:
-        """A refusal ends its turn, so each refused call has one of its own."""
+        """Runs each refused call in its own turn, because a refusal ends the turn."""
         refused = ("masked", "forbidden", "asked")
         first = one.ask({name: calls[name] for name in calls if name not in refused})
         for name in refused:

@@ -38,7 +38,7 @@ class TestCodex(Scenes):
 
     @classmethod
     def context(cls, kind: str) -> Mapping[str, Any]:
-        """A note beside it, which Codex has to take, too."""
+        """Adds a note for the user, which Codex must accept too."""
         return {**super().context(kind), "systemMessage": f"note-{kind}"}
 
     def settings_hold_what_was_there(self, one: Session) -> None:
@@ -69,7 +69,7 @@ class TestCodex(Scenes):
 
             assert one.trust() == "trusted"
             one.connect()
-            assert [hook["trustStatus"] for hook in ours(one)] == ["trusted"] * 12  # not a byte is another
+            assert [hook["trustStatus"] for hook in ours(one)] == ["trusted"] * 12  # no byte has changed
             one.turn()
             assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]
 
@@ -84,7 +84,7 @@ class TestCodex(Scenes):
 
     @pytest.mark.first
     def test_a_session_in_a_terminal(self, start: Start) -> None:
-        """A hook allows what it would ask about; other questions are notified and answered there; a compaction."""
+        """A hook allows one call; the user answers the other questions after a notification; then a compaction."""
         allow = {"name": "yes", "event": "permission_request", "type": "rule", "decision": "allow"}
         one = start([], allow | {"matcher": "granted"})
         lines = ("touch granted", "touch wanted", "touch other")
@@ -106,7 +106,7 @@ class TestCodex(Scenes):
                 one.wait_rows("compact_after")
                 enter(terminal, "/quit")
                 terminal.process.wait(LONG)
-                stop_daemon(one)  # else it ends the session a minute after its user has left
+                stop_daemon(one)  # otherwise it ends the session a minute after the user left
                 one.wait_rows("session_end")
         finally:
             end_daemons(one)

@@ -88,7 +88,7 @@ class TestCopilotCli(Scenes):
         assert found == [("PreToolUse", "deny"), ("PreToolUse", "abstain")]
 
     @pytest.mark.parametrize(("event", "calls"), [("subagent_end", [Call("task", SUBAGENT)]), ("turn_end", [])])
-    def test_an_end_that_is_always_refused_comes_all_the_same(
+    def test_a_turn_that_hooks_always_refuse_to_end_ends_after_eight_refusals(
         self, start: Start, event: str, calls: list[Call]
     ) -> None:
         """Copilot itself limits the refusals of a turn's end, and not those of a subagent's."""
@@ -100,7 +100,7 @@ class TestCopilotCli(Scenes):
         assert [row["verdict"] for row in one.rows(event)][:9] == [*["deny"] * 8, "abstain"]
 
     def test_a_turn_in_a_terminal(self, start: Start) -> None:
-        """Our question and its own are asked there, and each is notified; a hook stops it at its own one."""
+        """Hooktray's question and Copilot's own appear, each with a notification; a hook stops the latter."""
         one = start(
             [f"touch {name}" for name in ("forbidden", "asked", "wanted", "halted", "other")],
             *(REFUSED, ASKED | {"name": "ask", "matcher": "asked"}),

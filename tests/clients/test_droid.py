@@ -33,7 +33,7 @@ class TestDroid(Scenes):
         assert "first-secret" in turn.results["masked"]
         assert (row["verdict"], bool(row["rewrites"])) == ("abstain", False)
 
-    def test_a_refusal_after_a_tool_is_told_to_the_model_beside_the_output(self, turn: Turn) -> None:
+    def test_a_refusal_after_a_tool_reaches_the_model_with_the_output(self, turn: Turn) -> None:
         assert "told-afterwards" in turn.told
         assert "the-output" in turn.results["back"]
 
@@ -42,8 +42,8 @@ class TestDroid(Scenes):
 
         assert (turn.made, turn.requests) == (set(), 1)
 
-    def test_hooks_of_its_users_run_beside_ours_and_do_not_beat_a_refusal(self, start: Start) -> None:
-        """It takes the first decision. The hooks of its second file hide those of its first one, by event."""
+    def test_the_users_own_hooks_run_too_and_do_not_override_a_refusal(self, start: Start) -> None:
+        """Droid takes the first decision. For each event, the hooks of its second file hide those of the first."""
         one = start(["touch forbidden", "touch wanted"], REFUSED)
         assert one.hooktray("disconnect", "droid", "--yes").returncode == 0
         other = one.home / ".factory" / "hooks.json"

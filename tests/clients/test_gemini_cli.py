@@ -52,7 +52,7 @@ class TestGeminiCli(Scenes):
         assert (turn.made, turn.requests) == (set(), 1)
         assert "halted-by-a-hook" in turn.stderr
 
-    def test_an_end_that_is_always_refused_comes_all_the_same(self, start: Start) -> None:
+    def test_a_turn_that_hooks_always_refuse_to_end_ends_after_eight_refusals(self, start: Start) -> None:
         """Gemini CLI itself knows no limit."""
         one = start([], NEVER)
 

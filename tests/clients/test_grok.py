@@ -38,7 +38,7 @@ class TestGrok(Scenes):
     def users_files(self, one: Session) -> object:
         return tree(one.home / ".grok")
 
-    def test_a_refusal_after_a_tool_is_told_to_the_model_beside_the_output(self, turn: Turn) -> None:
+    def test_a_refusal_after_a_tool_reaches_the_model_with_the_output(self, turn: Turn) -> None:
         assert "told-afterwards" in turn.told
         assert "the-output" in turn.results["back"]
 
@@ -49,16 +49,16 @@ class TestGrok(Scenes):
         assert "a-text" not in turn.results["text"]
 
     def test_a_turn_ends_once_although_two_stops_come(self, turn: Turn) -> None:
-        """After the refused one."""
+        """The first of the two ends is the refused one."""
         ends = [(row["event"], row["kind"]) for row in turn.rows if row["event"].startswith("Stop")]
         assert ends == [("Stop", "turn_end"), ("Stop", "turn_end"), ("Stop at the session's end", "other")]
 
     def check_refused_prompt(self, turn: Turn) -> None:
-        """It is an interrupted turn."""
+        """Grok reports a refused prompt as an interrupted turn."""
         assert [row["event"] for row in turn.rows if row["kind"] == "turn_interrupted"] == ["StopCancelled"]
         assert turn.verdicts("turn_end") == []
 
-    def test_a_hook_for_grok_alone_is_asked(self, turn: Turn) -> None:
+    def test_a_hook_for_grok_only_runs(self, turn: Turn) -> None:
         assert "for-grok" not in turn.made
         assert "refused-for-grok" in turn.results["own"]
 

@@ -55,7 +55,7 @@ class TestOpenCode(QuestionScenes):
         assert "no-secret (Hooktray): withheld" in turn.results["withheld"]
         assert "the-output" not in turn.results["withheld"]
 
-    def test_a_failed_call_is_told_and_a_refused_one_only_as_refused(self, turn: Turn) -> None:
+    def test_a_failed_call_is_reported_and_a_refused_one_only_as_refused(self, turn: Turn) -> None:
         assert ["missing.txt" in row["subject"] for row in turn.rows if row["kind"] == "tool_failed"] == [True]
 
     def shorten(self, one: Session) -> None:
@@ -75,7 +75,7 @@ class TestOpenCode(QuestionScenes):
         assert one.made() == {"wanted"}
 
     def test_a_session_in_a_terminal(self, start: Start) -> None:
-        """Its user answers a question, which is notified; hooks answer others; a refused end goes on."""
+        """The user answers a question after a notification; hooks answer others; a refused end continues the turn."""
         allow = PERMISSION | {"name": "yes", "matcher": "granted", "decision": "allow"}
         deny = PERMISSION | {"name": "never", "matcher": "other", "decision": "deny", "reason": "denied-by-a-rule"}
         lines = [f"touch {name}" for name in ("wanted", "forbidden", "granted", "other")]

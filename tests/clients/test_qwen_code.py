@@ -30,7 +30,7 @@ class QwenScenes(Scenes):
         assert "withheld" in turn.results["withheld"]
 
     def in_its_terminal(self, start: Start) -> Session:
-        """What its user does there: confirms what is asked, and leaves."""
+        """Runs a session in which the user confirms each question and then leaves."""
         one = start(
             [f"touch {name}" for name in ("forbidden", "asked", "allowed")],
             *(REFUSED, ASKED | {"name": "ask", "matcher": "asked"}, YES),
@@ -83,12 +83,12 @@ class TestQwenCode(QwenScenes):
 
 
 class TestQwenCode015(QwenScenes):
-    """What an older version does otherwise; the others are those of the newest one."""
+    """The behaviour of an older version where it differs from the newest one."""
 
     client = QWEN_CODE_0_15
     test_it_waits_no_longer_than_its_settings_say = None  # type: ignore[assignment]
     test_disconnecting_restores_every_byte = None  # type: ignore[assignment]
-    test_a_tray_that_is_killed_still_guards_and_an_uninstalled_one_disturbs_nobody = None  # type: ignore[assignment]
+    test_a_killed_tray_still_guards_and_an_uninstalled_one_does_not_interfere = None  # type: ignore[assignment]
 
     def test_a_session_in_a_terminal(self, start: Start) -> None:
         """It refuses what it should ask about."""

@@ -1,7 +1,7 @@
-"""Ends a step of a person's by SIGKILL before each of its changes of a file, and finishes in the ways people would.
+"""Kills a user's step with SIGKILL before each of its file changes, and then finishes as a user would.
 
-python killing.py FOLDER AGENT PLACE NAME PREFIX STEP - prints what is not as it was at the end; a process of its own,
-since a fork needs one without threads.
+`python killing.py FOLDER AGENT PLACE NAME PREFIX STEP` prints what differs from the start at the end. It is a process
+of its own, because a fork requires a process without threads.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A tray that reports which Python functions it calls: `python -I counted.py HOME`.
 
-It answers each line on its stdin with a line of JSON on its stdout: the calls since the line before.
+For each line on stdin it prints a line of JSON on stdout: the calls since the previous line.
 """
 
 from __future__ import annotations

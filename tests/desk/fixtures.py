@@ -31,7 +31,7 @@ def desk(shared_desk: Desk) -> Iterator[Desk]:
 
 @pytest.fixture
 def opened(desk: Desk, folder: Path) -> Iterator[Path]:
-    """Holds the name of the file that the desktop was asked to show last."""
+    """A file that contains the name of the file that the desktop was last asked to show."""
     with viewer(desk, folder) as note:
         yield note
 

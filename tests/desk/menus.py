@@ -136,7 +136,7 @@ class Menus:
             raise Overdue(f"{overdue}; rows drawn at {seen[-1][0]}, published {seen[-1][1]}") from overdue
 
     def _tray(self) -> Box | None:
-        """None until one icon is in it, and something is drawn."""
+        """Returns the tray area, or None until it has exactly one icon and the icon is drawn."""
         box = self._screen.tray()
         return box if box and len(self._bus.items()) == 1 and _drawn(self._screen.image(box)) else None
 

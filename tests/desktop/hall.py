@@ -1,4 +1,4 @@
-"""A house with the tray's menu: what stands in it, and what a click does."""
+"""A house with the tray's menu: its rows, and the effects of a click."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_what_was_decided_anew_is_not_taken_back(bench: Bench) -> None:
     assert bench.last.body.startswith("it has been decided anew since")
 
 
-def test_what_tightens_has_no_way_back(bench: Bench) -> None:
+def test_a_change_that_makes_hooks_stricter_has_no_undo_button(bench: Bench) -> None:
     bench.controls.set_enabled(True, "tray")
     bench.controls.resume("tray")
 

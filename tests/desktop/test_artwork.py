@@ -43,7 +43,7 @@ def test_states_differ_in_shape_and_not_only_in_colour(one: IconState, other: Ic
 
 @every("state", IconState)
 @every("panel", [LIGHT_PANEL, DARK_PANEL])
-def test_ink_and_picture_stand_out_on_a_panel_that_nobody_knows(state: IconState, panel: str) -> None:
+def test_the_icon_has_contrast_on_light_and_dark_panels(state: IconState, panel: str) -> None:
     assert contrast(colour(state), panel) >= 3
     drawn = draw(state, 22)
     seen = Image.new("RGB", drawn.size, panel)

@@ -118,7 +118,7 @@ def test_a_file_of_others_is_left_alone(tmp_path: Path, platform: str) -> None:
     assert place.path.read_text() == "[Desktop Entry]\nName=Hooktray, by hand\n"
 
 
-def test_what_cannot_be_set_is_not_claimed_and_said_with_its_place(tmp_path: Path) -> None:
+def test_a_start_at_login_that_could_not_be_set_is_an_error(tmp_path: Path) -> None:
     (tmp_path / ".config").write_text("a file")
 
     with pytest.raises(HooktrayError, match="could not be set"):

@@ -24,7 +24,7 @@ def row(table: MenuTable, label: str) -> tuple[int, MenuRow]:
     return next((number, row) for number, row in table.rows.items() if row.properties.get("label") == label)
 
 
-def test_the_same_menu_again_changes_nothing_and_a_check_mark_is_told_without_a_new_layout() -> None:
+def test_an_equal_menu_sends_no_signal_and_a_check_mark_no_new_layout() -> None:
     table = MenuTable()
     table.update((ENABLED, LINE, QUIT))
 
@@ -57,7 +57,7 @@ def test_a_number_is_not_given_to_another_row_after_its_row_is_gone() -> None:
     assert gone not in table.rows
 
 
-def test_an_underscore_is_no_shortcut_and_a_disabled_row_has_nothing_to_click() -> None:
+def test_an_underscore_is_not_a_shortcut_and_a_disabled_row_has_no_action() -> None:
     table = MenuTable()
     table.update((Item(id="x", kind=ItemKind.ACTION, label="tool_before", enabled=False, action=QuitTray()),))
 

@@ -107,7 +107,9 @@ def test_without_display_and_bus_it_is_headless_and_says_why(loop: asyncio.Abstr
     "address",
     ["nonsense", "tcp:host=127.0.0.1", "unix:", "unix:path=/dev/null;nonsense:a=b", "unix:path=/nonexistent/bus"],
 )
-def test_a_bus_and_a_display_that_do_not_answer_are_none(loop: asyncio.AbstractEventLoop, address: str) -> None:
+def test_without_a_working_bus_and_display_the_icon_is_headless(
+    loop: asyncio.AbstractEventLoop, address: str
+) -> None:
     assert chosen(loop, DBUS_SESSION_BUS_ADDRESS=address, DISPLAY=":4711").name == "headless"
 
 
@@ -231,7 +233,7 @@ def test_when_the_host_goes_the_old_tray_shows_what_was_shown_last() -> None:
     assert old.shown == [(IconState.PAUSED, "paused")]
 
 
-def test_without_an_old_tray_it_waits_on_the_bus_and_a_host_that_came_and_went_at_once_is_nobody() -> None:
+def test_without_a_host_the_icon_uses_the_old_tray_or_waits_on_the_bus() -> None:
     alone, beside = BusAndOldTray(Bus(), None), BusAndOldTray(Bus(), Old())
 
     for icon in (alone, beside):

@@ -66,14 +66,14 @@ def test_the_rows_stand_in_the_order_that_the_user_knows() -> None:
         ("/x/y/", "(no name)"),
     ],
 )
-def test_a_problem_is_shown_without_folders_and_keys_and_a_click_tells_the_rest(problem: str, shown: str) -> None:
+def test_a_problem_is_shown_without_folders_and_keys_and_a_click_shows_the_rest(problem: str, shown: str) -> None:
     row = find(MenuState(now=NOON, enabled=False, problem=problem), "status")
 
     assert (row.label, row.action, row.enabled) == (shown, actions.ShowProblem(), True)
     assert len(row.label) <= 60
 
 
-def test_the_first_row_says_what_is_not_as_usual_and_has_what_ends_it() -> None:
+def test_the_first_row_shows_an_unusual_state_and_the_action_that_ends_it() -> None:
     paused = MenuState(now=NOON, paused_until=NOON + 600, recent=(RECORD,), active_agents=1)
     asked = MenuState(now=NOON, requests=(OFF, replace(OFF, id="u1", is_undo=True)))
     running = replace(paused, running="Linting")
@@ -110,7 +110,7 @@ def test_the_first_row_says_how_many_agents_there_are_and_what_came_last(record:
     assert "1 decision not written down" in find(replace(state, dropped_rows=1), "status").label
 
 
-def test_the_check_marks_say_what_is_so_and_empty_lists_say_so() -> None:
+def test_check_marks_show_the_state_and_empty_lists_have_a_text() -> None:
     state = MenuState(now=NOON, enabled=False, muted=True)
 
     assert [bool(find(state, key).checked) for key in ("enabled", "mute")] == [False, True]
@@ -142,7 +142,7 @@ RECORDS = st.builds(
 
 
 def values(kind: Any) -> st.SearchStrategy[Any]:
-    """Any value of this type that the menu may be given."""
+    """Generates every value of this type that the menu may get."""
     plain = {str: TEXTS, int: st.integers(0, 10**6), Record: RECORDS}
     if kind in plain:
         return plain[kind]
@@ -156,7 +156,7 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
 
 
 def as_used(state: MenuState) -> MenuState:
-    """Without the two texts that are ours and short: the label of a batch, and the name of a package."""
+    """Removes two texts that are always short in Hooktray: the label of a batch and the name of a package."""
     agents = tuple(replace(one, package="") for one in state.agents)
     return replace(state, flat=False, batches=(), agents=agents)
 
@@ -165,7 +165,7 @@ def as_used(state: MenuState) -> MenuState:
 @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(state=values(MenuState).map(as_used), language=st.sampled_from(["en", "zh_CN"]))
 def test_any_state_gives_a_sound_menu(state: MenuState, language: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a host cannot show submenus in submenus, each row is one level up."""
+    """For a host that shows no submenus of submenus, each of their rows is one level higher."""
     monkeypatch.setenv("LANGUAGE", language)
     rows = menu(state)
     everything = list(walk(rows))

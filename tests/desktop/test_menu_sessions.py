@@ -37,7 +37,7 @@ def test_of_a_session_that_a_usage_limit_holds_up_it_shows_when_that_ends() -> N
     ]
 
 
-def test_of_many_sessions_the_first_are_shown() -> None:
+def test_the_menu_shows_only_the_first_of_many_sessions() -> None:
     many = tuple(Session(agent="a", session=str(number)) for number in range(23))
 
     assert len(labels(find(MenuState(now=NOON, sessions=many), "sessions"))) == 21

@@ -61,7 +61,7 @@ def test_settings_have_rows_for_what_is_there() -> None:
     )
 
 
-def test_what_was_revoked_or_denied_stands_among_the_hooks_and_has_no_tick() -> None:
+def test_a_revoked_or_denied_hook_is_listed_without_a_tick() -> None:
     states = (ApprovalState.REVOKED, ApprovalState.DENIED)
     hooks = tuple(MenuHook(key=one.value, name="guard", event="tool_before", state=one) for one in states)
 

@@ -180,7 +180,7 @@ def test_on_macos_whatever_touches_the_screen_is_on_the_main_thread_and_pictures
 def test_on_windows_clicks_come_to_the_main_thread_and_ampersands_are_shown(
     windows: PystrayIcon, clicks: RecordedClicks
 ) -> None:
-    """The left button chooses a row that is not shown, which opens the page."""
+    """The left button activates a hidden row that opens the page."""
     windows.show(IconState.ON, "R&D", menu(MenuState(now=0.0, running="R&D")))
 
     icon = drawn(windows)

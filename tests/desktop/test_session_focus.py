@@ -58,7 +58,7 @@ class Going(AtOnce):
         (CLOSED, False, [("Cannot go to Import: its terminal is closed", "")]),
     ],
 )
-def test_only_what_did_not_work_is_said_and_then_the_page_opens(
+def test_going_to_a_session_reports_what_failed_and_opens_its_page_instead(
     monkeypatch: pytest.MonkeyPatch, result: FocusResult, page: bool, said: list[tuple[str, str]]
 ) -> None:
     going = Going()
@@ -71,7 +71,7 @@ def test_only_what_did_not_work_is_said_and_then_the_page_opens(
     assert going.opened == (["session?agent=codex&session=s"] if result == CLOSED and page else [])
 
 
-def test_a_session_that_is_forgotten_says_so() -> None:
+def test_going_to_an_unknown_session_reports_that() -> None:
     going = Going()
     going.went.go("codex", "gone")
 

@@ -275,7 +275,7 @@ def test_the_icon_returns_to_a_bus_that_died_and_is_there_again(
     stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture
 ) -> None:
     stage.kill_bus()
-    wait(lambda: "the D-Bus session is gone" in caplog.text, "it is said")
+    wait(lambda: "the D-Bus session is gone" in caplog.text, "the loss is logged")
     assert not stage.icon.visible
     stage.raise_bus()
     again = stage.watcher()
@@ -293,9 +293,9 @@ def test_the_icon_returns_to_a_bus_that_died_and_is_there_again(
     assert len(again.registered) == 1
 
 
-def test_a_bus_that_stays_away_is_said_once(stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_lost_bus_is_logged_once(stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture) -> None:
     stage.kill_bus()
-    wait(lambda: "the D-Bus session is gone" in caplog.text, "it is said")
+    wait(lambda: "the D-Bus session is gone" in caplog.text, "the loss is logged")
 
     def tried() -> bool:
         stage.icon.show(IconState.ON, "on", menu(STATE))

@@ -80,7 +80,7 @@ def test_a_tray_that_runs_keeps_its_socket(plain: Plain, manager: FakeUserManage
     assert live.is_running()
 
 
-def test_a_unit_of_others_is_left_alone_and_what_systemctl_says_is_passed_on(
+def test_a_foreign_unit_is_not_changed_and_the_message_of_systemctl_is_shown(
     plain: Plain, manager: FakeUserManager
 ) -> None:
     manager.units.mkdir(parents=True)

@@ -331,7 +331,7 @@ def test_a_matcher_that_matched_nothing_deserves_a_look(
         assert found[0].message == "`matcher: rm -fr` matched none of the latest 25 events of its kind"
 
 
-def test_the_switch_off_and_a_pause_are_told_and_hooks_are_not_tried(house: House) -> None:
+def test_the_switch_and_a_pause_are_reported_and_hooks_are_not_tried(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 9")
     house.stores.switch.set_enabled(False, "test")
 

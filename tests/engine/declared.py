@@ -12,7 +12,7 @@ from house import House, skip_without_posix_shell
 from tray.model.hook import Action, Command, Failure, Hook, Match, Source
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
-REFUSE = "#!/bin/sh\ncat >/dev/null\necho not here >&2\nexit 2\n"  # in the way of Claude Code
+REFUSE = "#!/bin/sh\ncat >/dev/null\necho not here >&2\nexit 2\n"  # refuses as Claude Code's format defines it
 STOP = {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"}
 X_CODE = {
     "event": "PreToolUse",
@@ -54,7 +54,7 @@ def write(path: Path, content: str | Mapping[str, Any], *, executable: bool = Fa
 
 
 def claude(folder: Path, *handlers: Mapping[str, Any], event: str = "PreToolUse", matcher: str = "") -> Path:
-    """Settings of Claude Code in which these commands, each in a group of its own, are asked about the event."""
+    """Writes settings of Claude Code that run these commands for the event, each in its own group."""
     groups = [{"matcher": matcher, "hooks": [{"type": "command", **one}]} for one in handlers]
     return write(folder / "settings.json", {"hooks": {event: groups}})
 
@@ -73,7 +73,7 @@ def declare(house: House, *sources: Mapping[str, Any], approve: bool = True) -> 
 
 
 def approve_all(house: House) -> None:
-    """What waits for a person is approved."""
+    """Approves everything that waits for the user."""
     for one in house.catalog.states:
         if one.waiting:
             assert one.digest, one.health

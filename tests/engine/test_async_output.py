@@ -170,7 +170,7 @@ def test_what_a_hook_wants_shown_is_shown_until_it_ends(house: House) -> None:
 
 
 @pytest.mark.parametrize("script", ["sleep 60", "kill -9 $$"])
-def test_however_it_ends_what_was_shown_is_taken_back(house: House, script: str) -> None:
+def test_the_status_message_is_removed_however_the_hook_ends(house: House, script: str) -> None:
     beside(house, script, statusMessage="Linting", timeout=0.2, **WAITED)
 
     house.tool()
@@ -180,7 +180,7 @@ def test_however_it_ends_what_was_shown_is_taken_back(house: House, script: str)
 
 
 @pytest.mark.parametrize(("handler", "guarded"), [({}, False), (WAITED, True)])
-def test_an_async_hook_guards_nothing_for_the_relay(house: House, handler: dict[str, Any], guarded: bool) -> None:
+def test_the_relay_guards_no_call_for_an_async_hook(house: House, handler: dict[str, Any], guarded: bool) -> None:
     beside(house, "exit 0", **handler)
 
     assert bool(guards(house.stores.ledger.state, house.stores.switch, ("claude-code",))) is guarded

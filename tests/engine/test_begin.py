@@ -38,7 +38,7 @@ def request(agent: str = "claude-code", event: str = "PreToolUse", body: bytes =
 
 
 def ran(begun: EngineResponse | Execution) -> Answer:
-    """What the agent gets, once its hooks have run."""
+    """Returns what the agent gets after its hooks have run."""
     answer = begun.run(None) if isinstance(begun, Execution) else begun
     assert isinstance(answer, Answer)
     return answer
@@ -182,7 +182,7 @@ class Startled:
     ("tool", "policy", "expected"),
     [("Bash", "block", b'"deny"'), ("", "block", b'"deny"'), ("Bash", "allow", b""), ("Read", "block", b"")],
 )
-def test_our_own_failure_leaves_the_guards_in_force(house: House, tool: str, policy: str, expected: bytes) -> None:
+def test_an_engine_failure_leaves_the_guards_in_force(house: House, tool: str, policy: str, expected: bytes) -> None:
     house.hook("guard", on="tool_before", tool=tool, script="exit 0", failure=policy)
     broken = Engine(house.stores, Startled(house), IdleWorkers(), EngineOptions())
 
@@ -313,7 +313,7 @@ def test_a_denial_that_cannot_be_kept_is_answered(house: House, caplog: pytest.L
     assert caplog.text.count("could not be written down") == 2
 
 
-def test_a_failure_after_the_hooks_ran_bypasses_no_guard(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_after_the_hooks_ran_does_not_bypass_a_guard(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     house.hook("guard", on="tool_before", script="exit 0", failure="block")
     monkeypatch.setattr(house.engine, "_decision", fail)
 
@@ -322,7 +322,9 @@ def test_a_failure_after_the_hooks_ran_bypasses_no_guard(house: House, monkeypat
 
 
 @pytest.mark.parametrize("hooks", [0, 1])
-def test_our_failure_still_asks_the_user(house: House, monkeypatch: pytest.MonkeyPatch, hooks: int) -> None:
+def test_an_engine_failure_does_not_drop_the_question_to_the_user(
+    house: House, monkeypatch: pytest.MonkeyPatch, hooks: int
+) -> None:
     """The user is asked about what an agent may not do by itself, also if the engine fails later."""
     if hooks:
         house.hook("guard", on="tool_before", script="exit 0", failure="allow")

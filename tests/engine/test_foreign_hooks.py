@@ -24,7 +24,7 @@ CALL = X_CODE | {"tool": {"name": "shell", "args": {"command": "rm -rf /"}, "cal
 
 
 def guarded(house: House, folder: Path, line: str = "./guard.sh", *, approve: bool = True, **keys: Any) -> Path:
-    """Settings of Claude Code that ask a refusing `guard.sh` beside them about Bash, by this line."""
+    """Writes settings of Claude Code whose hook for Bash is this line, beside a `guard.sh` that refuses."""
     write(folder / "guard.sh", REFUSE, executable=True)
     path = claude(folder, {"command": line}, matcher="Bash")
     declare(house, {"claude-code": str(path), **keys}, approve=approve)
@@ -199,7 +199,7 @@ def test_the_hooks_of_a_plugin_run_one_after_another_and_a_refusal_ends_it(house
     assert told(house)["decision"] == "deny"
     event, first, again, second = log.read_text().splitlines()
     assert (first, second) == ("first", "second")
-    original = CALL | {"plugin": {"id": "p@local", "dir": str(root)}}  # whose hook it is, not who brought the event
+    original = CALL | {"plugin": {"id": "p@local", "dir": str(root)}}  # the hook's plugin, not the event's
     assert json.loads(event) == json.loads(again) == original
     outcomes = house.decisions[-1][1].outcomes
     assert [one.status for one in outcomes] == [Status.OK, Status.OK, Status.SKIPPED]

@@ -33,7 +33,7 @@ def places(text: str) -> list[str]:
         ("token %s", ["payload"]),
     ],
 )
-def test_it_says_which_of_the_places_was_masked(payload: str, expected: list[str]) -> None:
+def test_a_mask_names_the_masked_places(payload: str, expected: list[str]) -> None:
     assert sorted(places(payload.replace("%s", SECRET))) == expected
 
 
@@ -138,7 +138,7 @@ CUTS = (
 )
 
 
-def test_texts_looked_at_together_hide_no_secret_of_any_of_them() -> None:
+def test_texts_redacted_together_are_redacted_as_each_by_itself() -> None:
     chance = random.Random(1)
     for _ in range(600):
         texts = [" ".join(chance.choices(CUTS, k=chance.randint(0, 2))) for _ in range(4)]

@@ -279,7 +279,7 @@ def test_a_listener_that_fails_changes_no_answer(house: House) -> None:
     wait(lambda: house.stores.journal.count() == 1, what="its row is there")
 
 
-def test_with_too_many_events_at_once_an_observed_one_says_busy_whoever_brought_it(house: House) -> None:
+def test_an_observed_event_over_the_limit_is_recorded_as_busy(house: House) -> None:
     house.hook("done", on="session_end", script="exit 0")
     house.full = True
 

@@ -60,7 +60,7 @@ def test_a_match_goes_by_agent_event_tool_and_text(match: Match, fits: bool) -> 
     assert matches(match, tool_event(input=input)) is fits
 
 
-def test_an_event_without_a_tool_is_searched_whole_and_no_hook_for_a_tool_is_asked_about_it() -> None:
+def test_an_event_without_a_tool_is_searched_whole_and_runs_no_hook_for_a_tool() -> None:
     stop = built(id="1", agent="claude-code", name="Stop", kind=EventKind.TURN_END)
     other = built(
         id="1", agent="claude-code", name="X", kind=EventKind.OTHER, payload={"error": "rate_limit", "n": 3}
@@ -143,7 +143,9 @@ def test_a_pattern_for_anything_matches_each_event(agent: str) -> None:
         ("Notification", {"notification_type": "idle_prompt"}, "auth_success, idle_prompt", True),
     ],
 )
-def test_two_events_of_claude_code_take_fewer_signs(name: str, more: dict[str, Any], wanted: str, fits: bool) -> None:
+def test_matchers_of_file_changed_stop_failure_and_notification(
+    name: str, more: dict[str, Any], wanted: str, fits: bool
+) -> None:
     event = parsed("claude-code", name, more)
     match = Match(event=event.kind.value, tool=wanted, format="claude-code", native=name)
 
@@ -193,7 +195,7 @@ def test_all_patterns_of_an_event_share_one_budget_of_time() -> None:
     for number in range(60):
         assert _matches(Match(event="tool_before", pattern=f"(a|aa)+{number}$"), event, search)
 
-    assert time.process_time() - started < 60 * PATTERN_LIMIT / 2  # each with the whole limit: twice as long
+    assert time.process_time() - started < 60 * PATTERN_LIMIT / 2  # with the whole limit for each: twice as long
 
 
 @given(st.text("ab|\\.-/ (^$[{?", max_size=8), st.text("ab|\\.-/ ", max_size=8))

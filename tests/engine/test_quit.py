@@ -59,7 +59,9 @@ def test_a_hook_that_ends_well_while_the_tray_quits_decides(house: House) -> Non
     assert b'"deny"' in answer.stdout
 
 
-def test_a_signal_to_the_hook_before_the_tray_is_no_failure(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hook_that_gets_a_signal_before_the_tray_does_has_not_failed(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
     waits, wait_for_quit = threading.Event(), ShutdownState.wait
 
     def wait_noted(state: ShutdownState, seconds: float) -> bool:

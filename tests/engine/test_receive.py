@@ -230,7 +230,7 @@ def test_an_agent_that_does_not_say_so_works_on_the_repository(tmp_path: Path, b
     assert sent("codex", cwd).project == "shop"
 
 
-def test_without_a_repository_it_is_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_repository_the_project_is_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("USERPROFILE" if sys.platform == "win32" else "HOME", str(tmp_path))
     (tmp_path / ".git").mkdir()
     (tmp_path / "notes").mkdir()

@@ -98,7 +98,7 @@ SHAPES: Mapping[str, Callable[[Any], str]] = {
     "a line break in its reason": lambda said: json.dumps(said).replace(REASON, "not\nthis one"),
 }
 NATIVE_SHAPES = ("bare", "pretty")
-# Hooks of these formats print each shape, those of the others a few.
+# Hooks of these formats print every shape; those of the others print a few.
 THOROUGH = ("claude-code", "cursor", "shelley", "starchild", "x-code")
 FEW_SHAPES = (*NATIVE_SHAPES, "noise before", "as a JSON text", "without its end")
 FORMATS_AND_SHAPES = [

@@ -176,7 +176,7 @@ def test_the_recorded_slash_command_names_its_skill() -> None:
         (("check",), set(), False),
     ],
 )
-def test_a_plugins_skill_goes_by_both_of_its_names(names: tuple[str, ...], skills: set[str], fits: bool) -> None:
+def test_a_plugins_skill_has_two_names(names: tuple[str, ...], skills: set[str], fits: bool) -> None:
     assert is_active(names, skills) is fits
 
 

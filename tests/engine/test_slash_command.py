@@ -61,7 +61,7 @@ PROMPTS = [
 
 
 @pytest.mark.parametrize(("agent", "event", "said"), PROMPTS)
-def test_it_never_reaches_the_model_where_it_can_be_blocked(
+def test_a_slash_command_does_not_reach_the_model_if_the_agent_can_block_prompts(
     house: House, agent: str, event: str, said: dict[str, Any]
 ) -> None:
     body = json.dumps(json.loads(AGENTS[agent].protocol.sample(event)) | said).encode()
@@ -69,7 +69,7 @@ def test_it_never_reaches_the_model_where_it_can_be_blocked(
     answer = house.relay(agent, event, body)
     told = JUDGES[agent](event, body, Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr))
 
-    assert (told.verdict, told.warnings) == ("deny", [])  # as the agent's own loop takes it
+    assert (told.verdict, told.warnings) == ("deny", [])  # as the stand-in of the agent reads it
     assert "not running" in told.reason  # the tray's answer, for the person who typed
     assert house.last.verdict.word == "deny"
     assert house.stores.switch.state().enabled

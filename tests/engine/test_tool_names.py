@@ -120,7 +120,9 @@ NATIVE = [
 
 
 @every(("agent", "tool", "matcher", "asked"), NATIVE)
-def test_a_hook_of_the_agents_own_format_is_asked_as_there(agent: str, tool: str, matcher: str, asked: bool) -> None:
+def test_a_hook_of_the_agents_own_format_matches_as_in_that_agent(
+    agent: str, tool: str, matcher: str, asked: bool
+) -> None:
     assert is_asked(agent, agent, tool, matcher) is asked
 
 
@@ -141,7 +143,9 @@ WRITERS = [
 @every(("agent", "tool"), WRITERS)
 @every("matcher", ["Edit", "Write", "Edit|Write", "Write|Edit|MultiEdit", "^(Edit|Write)$"])
 @every("format", ["", "claude-code", "codex", "kimi-code"])
-def test_a_tool_that_edits_and_makes_files_is_both(agent: str, tool: str, matcher: str, format: str) -> None:
+def test_a_tool_that_edits_and_creates_files_matches_both_names(
+    agent: str, tool: str, matcher: str, format: str
+) -> None:
     assert is_asked(format, agent, tool, matcher)
     assert not is_asked(format, agent, tool, "Bash|Read")
 

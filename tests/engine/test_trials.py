@@ -231,7 +231,7 @@ def test_the_test_event_has_what_a_matcher_of_an_agents_own_file_lists(
 
 
 def told(bench: Bench, script: str = "", **keys: Any) -> str:
-    """What the person who approves `guard`, with this script if one is given, reads about its test run."""
+    """Approves `guard`, with this script if one is given, and returns what the user reads about its test run."""
     if script:
         bench.house.hook("guard", on="tool_before", script=script, approved=False, **keys)
     bench.approve("guard")

@@ -52,7 +52,9 @@ def test_a_session_that_ends_has_ended_its_turn_at_once(patient: TurnEndDetector
 
 
 @pytest.mark.parametrize("kind", [EventKind.TOOL_BEFORE, EventKind.PROMPT])
-def test_a_session_that_goes_on_ended_no_turn(patient: TurnEndDetector, ended: EndedTurns, kind: EventKind) -> None:
+def test_a_session_that_continues_has_not_ended_its_turn(
+    patient: TurnEndDetector, ended: EndedTurns, kind: EventKind
+) -> None:
     patient.observe(event(EventKind.ROUND_END))
     patient.observe(event(kind))
     patient.observe(event(EventKind.SESSION_END))
@@ -83,7 +85,7 @@ def test_sessions_do_not_disturb_each_other(patient: TurnEndDetector, ended: End
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the size of a thread's stack has a limit there")
-def test_a_round_goes_on_without_a_thread_for_its_timer(
+def test_a_round_continues_if_no_thread_for_its_timer_can_start(
     patient: TurnEndDetector, ended: EndedTurns, caplog: pytest.LogCaptureFixture
 ) -> None:
     with no_thread_left():

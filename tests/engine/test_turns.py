@@ -122,7 +122,9 @@ STEPS = {
 
 
 @every(("steps", "told"), STEPS.values(), ids=STEPS)
-def test_an_end_is_told_when_it_is_new(steps: list[tuple[Event, Decision]], told: list[bool]) -> None:
+def test_the_end_of_a_turn_is_announced_only_if_it_is_new(
+    steps: list[tuple[Event, Decision]], told: list[bool]
+) -> None:
     turns = Turns()
 
     assert [turns.is_new_end(event, decision) for event, decision in steps] == told

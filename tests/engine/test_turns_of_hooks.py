@@ -211,7 +211,7 @@ def test_each_subagent_has_its_own_count(house: House) -> None:
 @pytest.mark.parametrize(
     ("agent", "event", "payload"), [("claude-code", "Stop", STOP), ("starchild", "on_stop", STARCHILD_STOP)]
 )
-def test_a_user_who_raised_claudes_cap_raised_every_agents(
+def test_a_raised_limit_of_claude_code_applies_to_every_agent(
     house: House, agent: str, event: str, payload: dict[str, Any]
 ) -> None:
     refusing(house)

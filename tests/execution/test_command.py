@@ -29,7 +29,7 @@ from tray.execution.process import STDERR_LIMIT, STDOUT_LIMIT, HookTurn
 from tray.model.decision import Result
 
 Run = Callable[..., tuple[Result, ...]]
-# How a process is run; and, where its end is what counts, how that is noticed.
+# How a process runs, and how its end is detected.
 RUNNERS: Mapping[str, Run] = {"pidfd": process_posix.run, "threads": process_windows.run}
 ENDS = pytest.mark.parametrize("bench", ["pidfd", "threads", "waiter"], indirect=True)
 PATIENCE = 60.0  # seconds that a condition may take on a busy machine
@@ -45,7 +45,7 @@ def growing(seconds: float, enough: Callable[[], bool]) -> Iterator[float]:
 
 
 def comes(condition: Callable[[], bool]) -> bool:
-    """Whether it comes true; waits for it as long as a busy machine may take."""
+    """True if the condition becomes true in the time that a busy machine may take."""
     try:
         return wait(condition, PATIENCE)
     except Overdue:
@@ -146,7 +146,7 @@ def _no_descriptor_stays_open() -> Iterator[None]:
 
 @pytest.fixture(params=sorted(RUNNERS))
 def bench(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    if request.param == "waiter":  # without a handle of the kernel
+    if request.param == "waiter":  # without a pidfd, a thread waits for the end
         monkeypatch.setattr(process_posix, "watch_exit", process_posix.ExitThread)
     background = BackgroundProcesses()
     yield Bench(RUNNERS.get(request.param, process_posix.run), tmp_path, background)
@@ -256,7 +256,7 @@ def test_a_hook_that_takes_too_long_is_ended(bench: Bench) -> None:
     assert not alive(bench.pids()[0])
 
 
-def test_a_hook_over_its_time_is_asked_before_it_is_killed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hook_over_its_time_gets_sigterm_before_it_is_killed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "GRACE", PATIENCE)  # it ends by itself
     line = "trap 'echo bye > goodbye; exit 0' TERM; echo on > ready; while :; do sleep 0.01; done"
 
@@ -365,7 +365,7 @@ def test_a_process_whose_end_is_never_told_delays_nobody(tmp_path: Path, monkeyp
     assert (result.code, result.timed_out, result.cause) == (None, True, "timed out after 0.2 s")
 
 
-def test_what_was_over_unnoticed_keeps_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hook_whose_end_was_not_reported_keeps_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = socket.socketpair()
     silent, open_ = socket.socketpair()
     monkeypatch.setattr(process_posix, "watch_exit", lambda child: silent)
@@ -438,7 +438,7 @@ def test_a_background_child_is_ended_when_its_time_is_over(bench: Bench) -> None
 
 
 @pytest.mark.parametrize(("start", "background"), [("", 0), ("setsid ", 0), ("", 60)])
-def test_without_background_time_or_anybody_to_watch_it_a_clean_exit_leaves_nothing(
+def test_a_clean_exit_leaves_no_process_without_background_time_or_a_watcher(
     bench: Bench, start: str, background: float
 ) -> None:
     job = bench.job(f"{start}sleep 600 & echo $! > pids; sleep 0.1", background=background)

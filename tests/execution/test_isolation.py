@@ -30,7 +30,7 @@ def shared_environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 
 @pytest.fixture
 def environment(shared_environment: Environment) -> Environment:
-    """Only asked: nothing is added to it."""
+    """The shared environment; a test must not add anything to it."""
     shared_environment.ran.unlink(missing_ok=True)
     return shared_environment
 

@@ -81,7 +81,9 @@ def test_what_an_agent_left_in_its_session_is_its_own_until_the_agent_ends() -> 
         ("some-agent", (), True),
     ],
 )
-def test_an_agents_window_is_no_agent(tmp_path: Path, name: str, words: tuple[str, ...], is_agent: bool) -> None:
+def test_the_window_of_an_agent_is_not_an_agent(
+    tmp_path: Path, name: str, words: tuple[str, ...], is_agent: bool
+) -> None:
     """Else the terminals of the same editor or multiplexer would be the agent's."""
     agents = KnownAgents(os.getpid())
     program = shutil.copy("/bin/bash", tmp_path / name)

@@ -81,11 +81,11 @@ def through(folder: Path, *lines: str, limit: float = 20.0, background: float = 
     return json.loads(first), json.loads(last)
 
 
-def test_whoever_escapes_a_hook_that_is_ended_ends_with_it(tmp_path: Path) -> None:
+def test_processes_that_escape_from_a_hook_are_ended_with_it(tmp_path: Path) -> None:
     lines = [f"{HOOK.format(way)}sleep 97" for way in WAYS.values()]
     for limit in (1.5, 6.0, 24.0):
         found, left = through(tmp_path, *lines, limit=limit)
-        if found["started"] == len(WAYS):  # else the time was over before somebody could escape
+        if found["started"] == len(WAYS):  # otherwise the time was over before every process could escape
             break
         (tmp_path / "pids").unlink(missing_ok=True)
 
@@ -98,7 +98,9 @@ def test_whoever_escapes_a_hook_that_is_ended_ends_with_it(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("background", "living"), [(600, len(WAYS)), (0, 0)])
-def test_whoever_a_clean_hook_leaves_is_listed_and_ends(tmp_path: Path, background: float, living: int) -> None:
+def test_processes_that_a_clean_hook_leaves_are_listed_and_ended(
+    tmp_path: Path, background: float, living: int
+) -> None:
     found, left = through(tmp_path, *map(HOOK.format, WAYS.values()), background=background)
 
     assert found["results"] == [[0, ""]] * len(WAYS)

@@ -38,7 +38,9 @@ def test_what_packages_and_virtualenv_brought_is_expected(site: Path) -> None:
         ("_virtualenv.pth", False),
     ],
 )
-def test_what_nobody_installed_or_somebody_changed_is_found(site: Path, name: str, changed: bool) -> None:
+def test_startup_files_that_no_package_installed_or_that_changed_are_found(
+    site: Path, name: str, changed: bool
+) -> None:
     (site / name).write_text("import evil\n")
 
     assert unexpected_startup_files([str(site)]) == (StartupFile(str(site / name), changed=changed),)

@@ -179,7 +179,7 @@ def test_what_an_answer_means_is_up_to_the_dialect(
         '\u00a0{"decision":"block"}'.encode(),
     ],
 )
-def test_a_servers_refusal_counts_however_written(house: House, serve: Serve, dialect: str, said: bytes) -> None:
+def test_a_servers_refusal_counts_in_every_spelling(house: House, serve: Serve, dialect: str, said: bytes) -> None:
     post(house, serve(said), dialect=dialect)
 
     assert denied(house.tool())

@@ -84,7 +84,7 @@ def spare(count: int) -> Iterator[None]:
             os.close(number)
 
 
-def test_all_that_was_said_is_heard_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_output_up_to_the_end_is_read_and_nothing_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     around = (SENTINEL_SIZE - 1, SENTINEL_SIZE, SENTINEL_SIZE + 1)
     before = descriptors()
     for chunk, length in itertools.product((1, 7, *around, 1 << 16), (0, 1, *around, len(SAID))):

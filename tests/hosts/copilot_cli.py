@@ -1,7 +1,6 @@
-"""A stand-in of Copilot CLI 1.0.102: what it makes of one hook's end, as found with the real program.
+"""A stand-in of Copilot CLI 1.0.102: it reads the end of one hook as the real program does.
 
-A payload with `hookEventName` is one of the
-Local harness of VS Code, whose answers are judged by its documentation.
+A payload with `hookEventName` is from the local harness of VS Code, whose documentation defines how it reads answers.
 """
 
 from __future__ import annotations

@@ -100,5 +100,5 @@ def run_all(
     cwd: str = "",
     env: Mapping[str, str] | None = None,
 ) -> Report:
-    """What all these hooks together have the agent do."""
+    """Runs all these hooks and returns what they make the agent do."""
     return merged(judge(event, body, spawn(each, body, cwd=cwd, env=env)) for each in hooks)

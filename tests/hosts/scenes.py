@@ -84,7 +84,7 @@ class Place:
 
 Start = Callable[..., Place]
 HOOKS = (REFUSED, ASKED | {"name": "ask", "matcher": "asked"}, REWRITE, ONCE_MORE, NO_PROMPT)
-# In the order in which they are made.
+# In the order of the calls.
 CALLS = (
     ("Bash", {"command": "touch wanted"}),
     ("Write", {"file_path": "new.txt"}),
@@ -103,7 +103,7 @@ class StandInScenes:
 
     @classmethod
     def placed(cls, folder: Path, hooks: Sequence[Mapping[str, Any]], *, runs: bool = True) -> Place:
-        """Not connected yet."""
+        """Returns a place whose agent is not connected yet."""
         live = started(folder, hooks, SCRIPTS) if runs else installed(folder)
         settings, project = folder / cls.agent.settings, folder / "project"
         project.mkdir()
@@ -142,8 +142,8 @@ class StandInScenes:
             yield place
             place.close()
 
-    def test_a_session_is_journalled_once_each(self, turn: Place) -> None:
-        """The hooks that its user had in there still run."""
+    def test_the_events_of_a_session_are_journalled_once_each(self, turn: Place) -> None:
+        """The user's earlier hooks still run."""
         assert turn.made() >= {"wanted", "new.txt"}
         assert turn.stand_in.warnings == []
         assert turn.verdicts("tool_before", len(CALLS))[:2] == ["abstain", "abstain"]
@@ -190,7 +190,7 @@ class StandInScenes:
 
         assert (tree(folder) if folder.exists() else {}) == before
 
-    def test_a_tray_that_is_killed_still_guards_and_an_uninstalled_one_disturbs_nobody(self, place: Start) -> None:
+    def test_a_killed_tray_still_guards_and_an_uninstalled_one_does_not_interfere(self, place: Start) -> None:
         one = place(REFUSED)
         kill = f"kill -9 {one.live.process.pid}; touch killed"
         one.stand_in.turn(

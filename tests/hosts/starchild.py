@@ -1,6 +1,6 @@
 """A stand-in of Starchild's hook loop: it runs the hooks that shell_hooks.yaml has for an event, one after another.
 
-Whatever fails, the agent goes on.
+The agent continues after every failure.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Each agent's own loop with a real relay in its configuration, a running tray behind it, and a hook that answers.
 
-The agent has nothing to complain of in what we answer, for all events that can be refused or changed.
+For every event that can be refused or changed, the agent accepts the whole answer.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def served(name: str, plain: Plain, tmp_path: Path) -> Agent:
 
 
 def configured(name: str, line: str, folder: Path) -> Path:
-    """The agent's own configuration, which runs our relay on each event."""
+    """Writes the agent's own configuration, which runs the relay for each event."""
     events = [EXAMPLES.get(event, event) for event in AGENTS[name].events]
     if name == "shelley":
         for event in events:
@@ -140,12 +140,12 @@ CHANGES: dict[tuple[str, str], tuple[object, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-# What a hook without an opinion says, and what comes of it.
+# The output of a hook without a verdict, and the agent's reaction.
 SILENCE: dict[str, dict[str, tuple[str, str]]] = {
     "claude-code": {
         "Notification": ("", "none"),
         "PreToolUse": ("", "none"),
-        "WorktreeCreate": ("", "deny"),  # a hook that names no path has failed, and is to block
+        "WorktreeCreate": ("", "deny"),  # a hook that names no path has failed and blocks
     },
     "shelley": {"system-prompt": (AGENTS["shelley"].protocol.sample("system-prompt").decode(), "none")},
     "starchild": {"pre_tool_call": ("", "none")},
@@ -154,7 +154,7 @@ SILENCE: dict[str, dict[str, tuple[str, str]]] = {
 
 
 def check(agent: Agent, event: str) -> None:
-    """Of an event that can be refused, or changed."""
+    """Checks the refusal and the changes that this event permits."""
     if Capability.DENY in spec(agent.name, event).can:
         refuse(agent, event)
         report = agent.asked(event)

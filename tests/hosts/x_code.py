@@ -1,6 +1,6 @@
 """A stand-in of X-Code CLI's hook loop: it runs the hooks that a plugin declares for an event.
 
-Hooks of deciding events run one after another, a refusal ends it; each gets the original event, and the last
+Hooks of deciding events run one after another until one refuses. Each gets the original event; the last
 modification counts.
 """
 

@@ -102,7 +102,7 @@ class Tampered:
         return [line for line in lines if "our entr" in line and "WARNING" in line][self._logged :]
 
     def edit(self, file: Path, change: Callable[[Any], object]) -> None:
-        """As a program does that reads the JSON, changes it and writes it whole."""
+        """Edits the file as a program does that reads the JSON, changes it and writes the whole file."""
         document = json.loads(file.read_text())
         change(document)
         new = file.with_name(f"{file.name}.new")
@@ -150,7 +150,7 @@ def own(tmp_path: Path) -> Iterator[Tampered]:
 
 
 def group(document: Any) -> Any:
-    """The group of our entry before a tool."""
+    """Returns the group of Hooktray's entry before a tool."""
     return document["hooks"]["PreToolUse"][0]
 
 
@@ -185,7 +185,7 @@ def test_each_change_of_our_entries_is_noticed_and_put_back_byte_for_byte(tamper
         tampered.well("claude-code")
 
 
-def test_lines_whose_relay_went_with_its_environment_are_noticed(tmp_path: Path, plain: Plain) -> None:
+def test_entries_whose_relay_was_deleted_with_its_environment_are_reported(tmp_path: Path, plain: Plain) -> None:
     live = Live.fresh(plain, tmp_path, starts=False)
     paths = locate(str(live.home))
     relay = tmp_path / "environment" / "hooktray-hook"
@@ -318,7 +318,7 @@ def test_settings_that_nobody_can_read_any_more_are_noticed(tampered: Tampered) 
     tampered.well("claude-code")
 
 
-def test_nothing_is_announced_for_what_changes_no_entry_and_for_our_own_writes(several: Tampered) -> None:
+def test_hooktrays_own_writes_and_edits_of_other_keys_are_not_announced(several: Tampered) -> None:
     several.edit(several.settings, lambda x: x.update(theme="light", permissions={"allow": ["Read"]}))
     several.settings.write_text(json.dumps(json.loads(several.settings.read_text()), sort_keys=True))  # an editor
     mine = {"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}

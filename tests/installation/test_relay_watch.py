@@ -72,7 +72,7 @@ def forbid(file: Path) -> None:
     ("name", "change"),
     [("relay", delete), ("relay", alter), ("relay", forbid), ("relay_table", delete), ("relay_table", alter)],
 )
-def test_a_changed_relay_or_table_is_put_back_and_announced_once(
+def test_a_changed_relay_or_table_is_restored_and_announced_once(
     house: House, watch: RelayWatch, recorder: Recorder, name: str, change: Callable[[Path], None]
 ) -> None:
     file: Path = getattr(house.paths, name)
@@ -101,7 +101,7 @@ def test_what_is_well_or_was_never_installed_is_not_announced(
     assert not house.paths.relay.exists()
 
 
-def test_what_cannot_be_put_back_is_announced_once_and_tried_again(
+def test_a_relay_that_cannot_be_restored_is_announced_once_and_retried(
     house: House, watch: RelayWatch, recorder: Recorder
 ) -> None:
     """Its folder may be taken away in the moment in which the relay is written into it."""

@@ -165,7 +165,7 @@ def test_the_first_alert_is_shown_and_heard_once(tmp_path: Path) -> None:
     own = locate(str(tmp_path / "own"))
     own.prepare()
     own.config.write_text("")
-    assert not welcome.create_config(own), "who had a file before is not welcomed"
+    assert not welcome.create_config(own), "a user who had a file before gets no welcome"
     preview = MenuPreview(digest="1a2b", summary="adds 1 entry for each of 4 events to ~/.config/shelley/hooks")
     shelley = MenuAgent(agent="shelley", name="Shelley", installed=True, connect=preview)
     shown = welcome.alert([shelley])

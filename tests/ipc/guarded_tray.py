@@ -20,7 +20,7 @@ WANTED = "Your Hooktray passphrase (it is not shown):"
 
 @contextmanager
 def guarded_tray(folder: Path) -> Iterator[Live]:
-    """Without an icon. The passphrase was set on the page."""
+    """Starts the tray without an icon. The passphrase was set on the page."""
     with closing(Plain(folder)) as plain:
         live = Live.fresh(plain, folder, configuration=GUARD, starts=False)
         live.script("guard.sh", "exit 0")

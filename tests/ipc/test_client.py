@@ -26,7 +26,7 @@ def test_a_request_is_answered_and_the_service_learns_who_asks(bench: ServerBenc
     ("op", "said"),
     [("refuse", "no such hook\n  look at `hooktray list`"), ("break", "the tray failed at this request")],
 )
-def test_a_refusal_travels_back_with_its_hint_and_a_failure_without_its_traceback(
+def test_a_client_gets_a_refusal_with_its_hint_and_a_failure_without_its_traceback(
     bench: ServerBench, op: str, said: str
 ) -> None:
     with pytest.raises(IpcError, match=said):

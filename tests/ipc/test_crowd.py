@@ -94,7 +94,7 @@ def test_six_hundred_silent_callers_keep_no_guard_from_its_deny(agent: Agent, be
         assert [request.event for request in bench.service.requests] == ["deny"]
 
 
-def test_past_the_silent_rooms_a_newcomer_is_closed_at_once_until_a_caller_leaves(bench: ServerBench) -> None:
+def test_over_the_limit_of_silent_callers_a_new_one_is_closed_until_one_leaves(bench: ServerBench) -> None:
     with crowd(bench, BATCH) as callers:
         assert sum(map(is_open, callers)) == inside("ipc unidentified") == UNIDENTIFIED_THREADS
         with bench.connect() as newcomer:

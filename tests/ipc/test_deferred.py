@@ -23,7 +23,7 @@ def deferred() -> Iterator[DeferredWork]:
 
 
 @pytest.mark.parametrize("soon", [False, True])
-def test_what_is_put_off_is_done_in_order_and_a_failure_is_nobody_elses(deferred: DeferredWork, soon: bool) -> None:
+def test_deferred_work_runs_in_order_also_after_a_failure(deferred: DeferredWork, soon: bool) -> None:
     done: list[int] = []
     over = threading.Event()
 

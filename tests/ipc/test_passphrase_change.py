@@ -126,7 +126,7 @@ def test_an_agent_above_is_refused_also_if_it_appears_while_something_is_typed(h
         assert not prompt.confirm(0, terminal, "Switch hooks off?")
 
 
-def test_one_is_changed_and_forgotten_with_the_old_one(house: House) -> None:
+def test_changing_or_forgetting_a_passphrase_requires_the_old_one(house: House) -> None:
     house.passphrase.set(SECRET, "page")
     other = "eight loud harbours"
 
@@ -164,7 +164,7 @@ def test_one_that_is_set_elsewhere_meanwhile_is_not_replaced(house: House) -> No
         ([], True, "no passphrase is set"),
     ],
 )
-def test_a_new_one_is_typed_twice_and_long_enough_and_one_that_is_not_set_is_not_forgotten(
+def test_a_new_passphrase_must_be_long_enough_and_typed_twice_and_forgetting_requires_one(
     house: House, lines: list[str], forget: bool, said: str
 ) -> None:
     with pytest.raises(HooktrayError) as error, typed(*lines) as terminal:

@@ -122,7 +122,7 @@ def test_below_an_agent_a_command_is_refused_and_no_passphrase_is_asked_for(
     multiplexer.type("")
 
 
-def test_a_detached_command_in_a_terminal_of_its_own_comes_to_nothing(shared_live: Live, tmp_path: Path) -> None:
+def test_a_detached_command_in_its_own_terminal_changes_nothing(shared_live: Live, tmp_path: Path) -> None:
     note, shown = tmp_path / "pid", tmp_path / "shown"
     typed = shlex.quote(shlex.join(shared_live.argv("off")))
     line = f"echo $$ >{note}.part; mv {note}.part {note}; exec script -qfc {typed} {shown}"

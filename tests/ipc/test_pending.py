@@ -62,7 +62,7 @@ def test_the_answer_leaves_when_the_user_has_spoken_and_until_then_nobody_holds_
     assert until(lambda: inside("ipc pending") == 0)
 
 
-def test_who_hangs_up_is_gone_and_the_others_wait_on(bench: ServerBench) -> None:
+def test_a_caller_that_disconnects_leaves_the_others_waiting(bench: ServerBench) -> None:
     leaving, staying = OpenQuestion(), OpenQuestion()
     for one in (leaving, staying):
         add_pending(bench, one)
@@ -78,7 +78,7 @@ def test_who_hangs_up_is_gone_and_the_others_wait_on(bench: ServerBench) -> None
 
 
 @pytest.mark.parametrize(("keys", "said"), [({"timeout": 0.05}, b"late"), ({"full": True}, b"unasked")])
-def test_whose_time_is_over_and_who_cannot_be_asked_is_answered(
+def test_a_caller_is_answered_if_its_question_expires_or_cannot_be_asked(
     bench: ServerBench, keys: dict[str, Any], said: bytes
 ) -> None:
     add_pending(bench, OpenQuestion(**keys))
@@ -102,7 +102,7 @@ def test_when_the_tray_quits_open_questions_are_closed_without_an_answer(bench: 
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_when_their_thread_fails_those_who_wait_are_sent_away_and_the_next_one_is_asked(bench: ServerBench) -> None:
+def test_if_their_thread_fails_waiting_callers_are_closed_and_the_next_question_is_asked(bench: ServerBench) -> None:
     class FailingQuestion(OpenQuestion):
         def client_disconnected(self) -> None:
             raise MemoryError
@@ -171,7 +171,7 @@ def waiting_caller() -> Iterator[ClientConnection]:
         yield caller
 
 
-def test_two_hundred_questions_hold_one_thread_and_up_no_other_event(bench: ServerBench) -> None:
+def test_two_hundred_questions_take_one_thread_and_delay_no_other_event(bench: ServerBench) -> None:
     crowd = [OpenQuestion() for _ in range(MANY)]
     for one in crowd:
         add_pending(bench, one)

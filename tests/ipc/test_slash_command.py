@@ -51,9 +51,7 @@ def test_list_says_what_is_wrong_with_a_hook(house: House, typed: HooksCommand) 
     assert "./guard.sh: there is no such program; write its path, or put it there first" in line
 
 
-def test_a_long_list_says_how_many_more_there_are_though_nobody_has_looked_yet(
-    house: House, typed: HooksCommand
-) -> None:
+def test_a_long_list_shows_how_many_more_there_are_before_the_first_look(house: House, typed: HooksCommand) -> None:
     hooks = [{"event": "turn_end", "name": f"h{n}", "command": "/bin/true"} for n in range(33)]
     house.paths.config.write_text(json.dumps({"hooks": hooks}))
 

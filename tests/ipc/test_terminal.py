@@ -40,7 +40,7 @@ def live(tmp_path: Path) -> Iterator[Live]:
 
 @pytest.fixture(scope="module")
 def shared_live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """For tests that approve nothing."""
+    """A tray that is shared by the tests that approve nothing."""
     with guarded_tray(tmp_path_factory.mktemp("tray")) as live:
         yield live
 
@@ -133,7 +133,7 @@ def test_nothing_but_the_passphrase_switches_hooks_off(shared_live: Live, shared
     assert shared_live.cli_json("status")[0]["enabled"] is True
 
 
-def test_to_deny_needs_no_proof(shared_live: Live) -> None:
+def test_deny_needs_no_passphrase(shared_live: Live) -> None:
     shared_live.configure(GUARD | {"without_tray": "allow"})
 
     hook, setting = shared_live.cli("deny", "guard"), shared_live.cli("deny", "without_tray")
@@ -181,7 +181,7 @@ def test_without_a_terminal_in_the_foreground_a_request_waits_in_the_menu(
     assert shared_live.cli_json("status")[0]["pending"] == before + 2
 
 
-def test_ctrl_c_leaves_all_as_it_is_and_the_terminal_echoes_again(shared_live: Live, shared_shell: Shell) -> None:
+def test_ctrl_c_changes_nothing_and_restores_the_echo(shared_live: Live, shared_shell: Shell) -> None:
     confirms(shared_shell, "off", typed="half a guess\x03")
     wait(lambda: shared_shell.text.partition(WANTED)[2].rstrip().endswith(("#", "$")), SLOW, "the shell is back")
     shared_shell.types("echo back-$((40 + 2))")
@@ -192,7 +192,7 @@ def test_ctrl_c_leaves_all_as_it_is_and_the_terminal_echoes_again(shared_live: L
     assert shared_live.switch().enabled is True
 
 
-def test_a_near_name_is_offered(shared_live: Live) -> None:
+def test_a_similar_name_is_suggested(shared_live: Live) -> None:
     for argv, meant in ((("approve", "gaurd"), "guard"), (("revoke", "./gaurd.sh"), "./guard.sh")):
         assert f"did you mean `{meant}`?" in shared_live.cli(*argv).stderr.decode()
 

@@ -19,7 +19,7 @@ from scripts import loaded
 from tray.language import FOLDER, count, pick_language, say
 from tray.notify.alert import CHANNELS
 
-pytestmark = pytest.mark.xdist_group("language")  # the sentences are read once
+pytestmark = pytest.mark.xdist_group("language")  # one worker reads the sentences once
 PACKAGE = FOLDER.parent
 catalogues = loaded("docs/catalogues.py")
 MARKS = ("say", "phrase", "count", "plural")

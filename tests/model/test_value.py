@@ -1,4 +1,4 @@
-"""Values of the model are never written to: threads exchange them."""
+"""Values of the model are immutable, because threads exchange them."""
 
 import enum
 import importlib

@@ -1,4 +1,4 @@
-"""What a service announced, and the events and rows that it is given, for the tests of what is announced."""
+"""A recording alert service, with the events and rows for its tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HOSTILE = [
 
 
 class Announced:
-    """A service, and what it announced."""
+    """A service that records its announcements."""
 
     def __init__(
         self, settings: Settings | None = None, around: samples.Surroundings | None = None, clock: Clock = time
@@ -33,7 +33,7 @@ class Announced:
         self.withdrawn: list[str] = []
 
     def decide(self, event: Event, decision: Decision = NO_OPINION, **row: Any) -> None:
-        """Tells the service of an event, its decision and its row."""
+        """Passes an event, its decision and its row to the service."""
         self.service.decided(event, decision, record(event, **row))
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:

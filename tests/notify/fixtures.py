@@ -15,7 +15,7 @@ from notify.parts import Recorder
 
 @pytest.fixture
 def bus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A bus of the test's own, on which nobody serves yet."""
+    """A bus for one test, without a notification server."""
     with parts.session_bus(tmp_path, os.environ) as address:
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
         yield address
@@ -32,7 +32,7 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[st
 
 @pytest.fixture
 def server(shared_server: tuple[str, Recorder], monkeypatch: pytest.MonkeyPatch) -> Recorder:
-    """The recording server, which has forgotten what earlier tests did."""
+    """The recording server, without the calls of earlier tests."""
     address, recorder = shared_server
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
     recorder.clear()
@@ -50,7 +50,7 @@ def sound_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def recording(sound_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recording:
-    """What is heard from now on."""
+    """A recording that starts now."""
     monkeypatch.setenv("PULSE_SERVER", f"unix:{sound_server}/pulse.socket")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     return Recording(sound_server / "recording")

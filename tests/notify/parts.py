@@ -95,7 +95,7 @@ class Recorder:
         (self._folder / "mode").write_text(mode)
 
     def name(self, name: str) -> None:
-        """The server says that this is its name."""
+        """Sets the name that the server reports."""
         (self._folder / "name").write_text(name)
 
     def clear(self) -> None:
@@ -171,7 +171,7 @@ async def states(desk: Desk, commands: Iterable[Sequence[str]]) -> list[bool]:
 
 
 def run(do: Callable[[FreedesktopBackend], Awaitable[None]], clicks: Clicks | None = None) -> Clicks:
-    """Does this with a back end of its own; returns what was clicked meanwhile."""
+    """Runs `do` with its own back end and returns the clicks."""
     clicks = clicks or Clicks()
 
     async def main() -> None:

@@ -72,7 +72,7 @@ class Clicks:
 
     @property
     def answers(self) -> list[tuple[str, Button]]:
-        """What was pressed, with what it is about."""
+        """The buttons that were pressed, with the subjects of their alerts."""
         return [(alert.about, button) for alert, button in self.counted]
 
     def trusts(self, pid: int) -> bool:

@@ -48,7 +48,7 @@ class World(Timeline):
         self.shown: list[tuple[Alert, str]] = []
         self.words: list[tuple[tuple[str, ...], str]] = []
         self.withdrawn: list[str] = []
-        self.pushed: list[tuple[int, Alert]] = []  # after how many were shown
+        self.pushed: list[tuple[int, Alert]] = []  # with the number of alerts shown before
         settings = FixedSettings(Settings(while_looking=mode))
         self.throttle = (Throttle if paced else Unlimited)(settings, self)
         self.gate = AlertGate(
@@ -97,7 +97,7 @@ def quit(world: World) -> None:
 @every(
     ("seconds", "then", "is_shown"), [(60, quit, False), (5, look_away, True), (2, quit, True), (2, withdraw, False)]
 )
-def test_the_end_of_a_turn_is_held_until_it_is_certainly_seen(
+def test_the_end_of_a_turn_is_held_until_the_user_has_certainly_seen_it(
     seconds: float, then: Callable[[World], None], is_shown: bool
 ) -> None:
     world = World()
@@ -112,7 +112,7 @@ def test_the_end_of_a_turn_is_held_until_it_is_certainly_seen(
 
 
 @every(("state", "slow"), [(ELSEWHERE, 0), (AWAY, 0), (LOOKING, ANSWER_TIMEOUT * 3)])
-def test_without_a_proof_in_time_it_is_shown_with_its_sound(state: Attention, slow: float) -> None:
+def test_a_held_alert_is_shown_with_its_sound_if_no_proof_comes_in_time(state: Attention, slow: float) -> None:
     world = World(state=state, slow=slow)
     world.gate.announce((ended(),), "r1")
     world.wait(ANSWER_TIMEOUT + 0.1)

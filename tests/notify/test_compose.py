@@ -39,5 +39,5 @@ def test_the_committed_file_is_what_the_composer_makes_short_and_soft_at_both_en
 
 
 def test_every_sound_a_class_asks_for_exists_and_no_file_is_left_over() -> None:
-    assert {path.stem for path in FOLDER.glob("*.wav")} == set(NAMES) == set(SOUNDS), "those that can be named"
+    assert {path.stem for path in FOLDER.glob("*.wav")} == set(NAMES) == set(SOUNDS), "the sounds of the settings"
     assert {default.sound for default in DEFAULTS.values()} - {""} == set(NAMES)

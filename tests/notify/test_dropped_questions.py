@@ -92,7 +92,7 @@ def test_a_question_that_is_withdrawn_meanwhile_does_not_come_back(server: Recor
     assert shown(server) == ["q1", "q2", "q3", "q4", "between", "last"]
 
 
-def test_a_server_that_drops_everything_at_once_is_given_up(server: Recorder) -> None:
+def test_a_server_that_drops_every_question_at_once_gets_no_more(server: Recorder) -> None:
     server.mode("dropping")
 
     async def do(backend: FreedesktopBackend) -> None:
@@ -106,7 +106,7 @@ def test_a_server_that_drops_everything_at_once_is_given_up(server: Recorder) ->
     assert shown(server).count("q") == 100
 
 
-def test_a_server_that_comes_later_is_given_the_open_questions(bus: str, tmp_path: Path) -> None:
+def test_a_server_that_starts_later_gets_the_open_questions(bus: str, tmp_path: Path) -> None:
     async def do(backend: FreedesktopBackend) -> None:
         with parts.recording_server(tmp_path, os.environ):
             await backend.send(question("q"))

@@ -1,4 +1,4 @@
-"""Foreign text on its way to the screen: 200 payloads, and each of the four ways to get there."""
+"""Foreign text on the screen: 200 payloads, by each of the four ways."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def send(backend: NotificationBackend, texts: list[Alert]) -> None:
 
 
 @pytest.mark.desktop
-def test_each_is_shown_on_the_bus_and_some_by_notify_send_and_none_as_markup(markup_server: Recorder) -> None:
+def test_hostile_texts_are_shown_on_the_bus_and_by_notify_send_and_none_as_markup(markup_server: Recorder) -> None:
     some = [alert for alert in ALERTS if any(sign in alert.body for sign in ("\\", "<", "-u"))][:10]
     send(FreedesktopBackend(), ALERTS)
     send(NotifySendBackend(), some)

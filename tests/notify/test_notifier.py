@@ -71,7 +71,7 @@ async def fails(notifier: Notifier) -> None:
     assert await notifier.send(alert()) is Delivery.FAILED
 
 
-def test_where_no_way_leads_to_the_desktop_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notifier_reports_that_no_backend_reaches_the_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")
 
     errors = [run(fails, *backends).last_error for backends in ([PlyerBackend()], [PlyerBackend("darwin")], [])]
@@ -80,7 +80,7 @@ def test_where_no_way_leads_to_the_desktop_that_is_known(monkeypatch: pytest.Mon
     assert errors[1:] == ["plyer: pyobjus is not installed", "there is no way to the desktop"]
 
 
-def test_an_alert_takes_the_place_of_the_earlier_one_with_its_key_and_a_withdrawn_one_is_closed(
+def test_an_alert_replaces_the_earlier_one_with_its_key_and_a_withdrawn_one_is_closed(
     server: Recorder,
 ) -> None:
     async def do(notifier: Notifier) -> None:
@@ -95,7 +95,7 @@ def test_an_alert_takes_the_place_of_the_earlier_one_with_its_key_and_a_withdraw
     assert [call["body"] for call in server.calls()] == ["one", "two", "three"]
 
 
-def test_a_click_brings_the_alert_back_and_does_not_hinder_the_next(server: Recorder) -> None:
+def test_a_click_returns_the_alert_and_does_not_block_the_next_one(server: Recorder) -> None:
     clicks = Clicks()
     sent = alert(url="https://s.dev/c/9")
 
@@ -147,7 +147,7 @@ def test_no_text_is_taken_for_an_option_or_lost(server: Recorder, backend: Calla
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @every("mode", ["hang", "deaf"])
-def test_a_server_that_hangs_costs_its_time_limit(
+def test_a_server_that_hangs_delays_only_until_its_time_limit(
     server: Recorder, backend: Callable[[], NotificationBackend], mode: str
 ) -> None:
     server.mode(mode)

@@ -69,7 +69,7 @@ def stage() -> Iterator[Stage]:
 QUIET = alert(sound="")
 
 
-def test_an_announcement_arrives_and_what_has_a_record_is_told_as_sent(server: Recorder, stage: Stage) -> None:
+def test_an_announcement_arrives_and_its_record_is_marked_as_sent(server: Recorder, stage: Stage) -> None:
     stage.queue.announce((QUIET,))
     stage.queue.announce((QUIET, alert(body="second", key="b", sound="")), "r1")
     stage.queue.announce((alert(notify=False, sound=""),), "r2")  # it would only sound
@@ -138,7 +138,7 @@ def test_after_closing_and_after_the_loop_an_announcement_fails(server: Recorder
 
 @pytest.fixture
 def own_server(bus: str, tmp_path: Path) -> Iterator[Recorder]:
-    """For tests that hear something: they run where all others with sounds do."""
+    """A server for tests with sound, which run on the same worker as all others with sound."""
     with parts.recording_server(tmp_path, os.environ) as recorder:
         yield recorder
 
@@ -152,9 +152,7 @@ def test_the_sound_of_the_most_urgent_alert_is_played(
     assert recording.seconds_heard < 0.5  # the tick alone; the bell would be 0.7
 
 
-def test_muted_means_silence_but_the_notification_comes(
-    own_server: Recorder, recording: Recording, stage: Stage
-) -> None:
+def test_a_muted_alert_is_shown_without_sound(own_server: Recorder, recording: Recording, stage: Stage) -> None:
     stage.current = SwitchState(muted=True)
     stage.queue.announce((alert(),), "r1")
 

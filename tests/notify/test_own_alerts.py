@@ -21,7 +21,7 @@ def state(name: str, state: ApprovalState = ApprovalState.PENDING) -> HookState:
     return HookState(key=name, hook=proposed, state=state, digest="1a2b3c4d5e6f", position=(0, 0))
 
 
-def test_what_is_announced_says_what_happened(announced: Announced) -> None:
+def test_announcements_of_hooks_the_switch_and_the_configuration(announced: Announced) -> None:
     announced.service.hook_waiting(state("guard"))
     announced.service.hook_waiting(state("lint"))
     announced.service.hook_waiting(state("guard", ApprovalState.CHANGED))
@@ -56,7 +56,7 @@ def test_hostile_text_is_announced_in_no_alert_as_it_is(text: str) -> None:
         assert_fit_for_the_screen(alert)
 
 
-def test_an_answer_to_the_user_is_not_low_because_gnome_shows_no_banner_of_those(announced: Announced) -> None:
+def test_an_answer_to_the_user_is_not_low_because_gnome_shows_no_banner_for_low_ones(announced: Announced) -> None:
     announced.service.inform("", "A program that is not a tray host clicked in Hooktray's menu, which did nothing")
 
     (answer,) = announced.alerts
@@ -73,7 +73,9 @@ def test_what_may_have_taken_guards_away_is_critical_and_has_its_review(announce
     assert without_review.buttons == ()
 
 
-def test_who_switched_is_named_in_the_readers_language(monkeypatch: pytest.MonkeyPatch, announced: Announced) -> None:
+def test_the_channel_of_a_switch_is_named_in_the_users_language(
+    monkeypatch: pytest.MonkeyPatch, announced: Announced
+) -> None:
     monkeypatch.setenv("LANGUAGE", "zh_CN")
 
     announced.service.switched("x", "tray")

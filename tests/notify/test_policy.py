@@ -73,7 +73,7 @@ def left(topic: str) -> Event:
 ASKS_IN_TERMINAL = bash(agent="codex", name="PermissionRequest", kind=EventKind.PERMISSION_REQUEST)
 ASKS_A_QUESTION = stop(agent="opencode", name="Elicitation", kind=EventKind.ELICITATION, message="Which colour?")
 NOT_CARRIED = replace(said(Verdict.ASK, "sure?"), verdict=Verdict.DENY)  # the agent cannot ask
-WITH_JSON = '{"decision": "block", "reason": "not on main"}\n'  # of a hook that ends with 2
+WITH_JSON = '{"decision": "block", "reason": "not on main"}\n'  # the output of a hook that exits with 2
 
 TABLE: list[tuple[Event, Decision, AlertClass, str]] = [
     (stop(), NOTHING, END, "Turn ended: All 12 tests pass."),
@@ -152,7 +152,7 @@ QUIET_KINDS = [
     ("event", "decision"),
     [*((stop(kind=kind), NOTHING) for kind in QUIET_KINDS), (stop(), Decision(context="run the tests"))],
 )
-def test_events_that_nobody_waits_for_and_a_stop_with_a_reminder_raise_nothing(
+def test_events_without_a_waiting_user_and_a_stop_with_a_reminder_raise_no_alert(
     event: Event, decision: Decision
 ) -> None:
     assert alerts(event, decision) == ()

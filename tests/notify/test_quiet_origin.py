@@ -23,7 +23,7 @@ def answered(verdict: Verdict, reason: str) -> Decision:
 
 
 class Headless(samples.Surroundings):
-    """Its sessions are headless, and its timers are in the test's hand."""
+    """Sessions are headless if `headless` is true; the test runs the timers."""
 
     def __init__(self, headless: bool) -> None:
         self.headless = headless
@@ -37,7 +37,7 @@ class Headless(samples.Surroundings):
 
 
 class Quiet(Announced):
-    """What is announced where no user sits before a session."""
+    """Records what is announced about sessions without a user."""
 
     def __init__(self, settings: Settings | None = None, *, headless: bool = True) -> None:
         around = Headless(headless)

@@ -17,7 +17,7 @@ from tray.notify.alert import BODY_LIMIT, AlertClass, Button, Urgency, mute_clas
 from tray.settings import AlertRule, Settings
 
 
-def test_an_event_is_told_once_and_at_once_if_it_was_let_go_and_its_hooks_trouble_later(announced: Announced) -> None:
+def test_an_event_is_announced_once_and_a_failure_of_its_hooks_later(announced: Announced) -> None:
     ended = event(EventKind.SESSION_END)
 
     announced.service.arrived(ended)
@@ -31,7 +31,7 @@ def test_an_event_is_told_once_and_at_once_if_it_was_let_go_and_its_hooks_troubl
     assert sorted(announced.classes[2:]) == [AlertClass.HOOK_FAILED, AlertClass.TURN_END]
 
 
-def test_a_claim_and_the_stop_after_it_are_one_end(announced: Announced) -> None:
+def test_a_completion_claim_and_the_stop_after_it_raise_one_alert(announced: Announced) -> None:
     for kind in (EventKind.COMPLETION_CLAIM, EventKind.TURN_END):
         one = event(kind, id=kind.value, agent="starchild")
         announced.decide(one)
@@ -39,7 +39,7 @@ def test_a_claim_and_the_stop_after_it_are_one_end(announced: Announced) -> None
     assert announced.classes == [AlertClass.TURN_END]
 
 
-def test_what_needed_you_is_taken_back_when_the_session_goes_on(announced: Announced) -> None:
+def test_an_alert_that_needs_the_user_is_withdrawn_when_the_session_continues(announced: Announced) -> None:
     announced.decide(event(EventKind.NOTIFICATION, topic="permission_prompt", message="may I?"))
     announced.decide(event(EventKind.TOOL_BEFORE, id="2", session="other"))
     assert announced.withdrawn == []
@@ -152,7 +152,7 @@ def test_no_later_tray_notifies_of_the_same_agent_again(house: House) -> None:
     assert [body.partition(" runs")[0] for body in bodies] == ["Windsurf", "Codex"]
 
 
-def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_later(announced: Announced) -> None:
+def test_an_unsupported_agent_seen_without_a_tray_is_notified_of_later(announced: Announced) -> None:
     announced.service.summarize_offline([record(WINDSURF, **UNASKED), record(WINDSURF, **UNASKED)])
 
     assert [body.partition(" · ")[0] for body in announced.bodies] == [
@@ -169,7 +169,7 @@ def test_the_user_is_notified_of_a_payload_that_no_protocol_understands(announce
     assert announced.bodies[0].startswith("An event of Hooktray's Claude Code hooks was not understood")
 
 
-def test_what_is_wrong_in_a_source_is_told_once(announced: Announced) -> None:
+def test_a_problem_in_a_source_is_announced_once(announced: Announced) -> None:
     first, second = "/p/settings.json:6:5: unknown event `Stopp`\n  did you mean `Stop`?", "/q.json:1:1: bad"
 
     announced.service.source_warnings([first])
@@ -249,7 +249,7 @@ def test_details_show_the_input_with_its_secrets_masked() -> None:
         (Form(questions=(COLOUR,)), Resolution.ANSWERED, ANSWERED),
     ],
 )
-def test_what_the_user_judged_or_answered_himself_is_taken_back_and_not_told_again(
+def test_a_question_that_the_user_answered_is_withdrawn_and_not_announced_again(
     form: Form | None, end: Resolution, decision: Decision
 ) -> None:
     announced, asked = Announced(), replace(question(), form=form)
@@ -263,7 +263,7 @@ def test_what_the_user_judged_or_answered_himself_is_taken_back_and_not_told_aga
 
 
 @every("end", [Resolution.ELSEWHERE, Resolution.AGENT_GONE, Resolution.TIMED_OUT, Resolution.QUIT])
-def test_a_question_that_ended_otherwise_is_taken_back_and_that_is_said(end: Resolution) -> None:
+def test_a_question_that_ended_elsewhere_is_withdrawn_with_a_notification(end: Resolution) -> None:
     announced, asked = Announced(), question()
     announced.service.question_opened(asked)
 
@@ -274,7 +274,7 @@ def test_a_question_that_ended_otherwise_is_taken_back_and_that_is_said(end: Res
     assert announced.alerts[1].buttons == ()
 
 
-def test_an_agents_own_prompt_is_not_told_beside_the_question(announced: Announced) -> None:
+def test_an_agents_own_prompt_is_not_announced_beside_the_question(announced: Announced) -> None:
     announced.service.question_opened(question())
 
     announced.decide(event(EventKind.NOTIFICATION, id="2", topic="permission_prompt", message="may I?"))
@@ -282,7 +282,7 @@ def test_an_agents_own_prompt_is_not_told_beside_the_question(announced: Announc
     assert announced.classes == [AlertClass.ASKED]
 
 
-def test_a_short_turn_is_not_told_and_a_long_one_is() -> None:
+def test_a_long_turn_is_announced_and_a_short_one_is_not() -> None:
     clock = Clock()
     announced = Announced(Settings(min_turn_seconds=30), clock=clock)
     for seconds in (29, 31):
@@ -293,7 +293,7 @@ def test_a_short_turn_is_not_told_and_a_long_one_is() -> None:
     assert announced.classes == [AlertClass.TURN_END]
 
 
-def test_the_end_of_a_subagents_turn_is_none_of_the_users_business(announced: Announced) -> None:
+def test_the_end_of_a_subagents_turn_raises_no_alert(announced: Announced) -> None:
     announced.decide(event(EventKind.TURN_END, subagent="explorer"))
 
     assert announced.alerts == []

@@ -194,7 +194,7 @@ def pack(tmp_path: Path) -> Path:
     ("category", "is_odd", "peak"),
     [("task.complete", False, 0.27), ("task.error", False, 0.5), ("task.complete", True, 0.5)],
 )
-def test_a_pack_plays_its_sound_and_for_what_it_lacks_or_is_odd_ours_is_played(
+def test_a_pack_plays_its_sound_and_a_missing_or_broken_one_is_replaced(
     recording: Recording, pack: Path, category: str, is_odd: bool, peak: float
 ) -> None:
     if is_odd:

@@ -117,7 +117,7 @@ def test_an_alarm_is_shown_in_the_middle_of_a_storm_and_never_summed_up(throttle
     assert "message" not in "".join(one.body for one in throttle.release())
 
 
-def test_snoozing_holds_back_all_but_what_is_critical_or_an_answer_and_waking_tells_it(throttle: Throttle) -> None:
+def test_a_snooze_holds_back_all_but_critical_alerts_and_answers_and_its_end_sums_them_up(throttle: Throttle) -> None:
     throttle.snooze(1800)
     critical = ended("now", urgency=Urgency.CRITICAL, sound="bell")
 

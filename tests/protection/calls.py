@@ -21,7 +21,7 @@ PLACES = ProtectedPaths(
     port=8123,
 )
 NOT_APPROVED = LedgerState()
-# What agents do all day with other tools, also with files and words like ours.
+# Everyday calls of other tools, some with files and words that resemble Hooktray's.
 ORDINARY_TOOLS: list[tuple[str, dict[str, Any]]] = [
     ("Write", {"file_path": "/home/u/p/src/hooks.json", "content": "x"}),
     ("Write", {"file_path": "/home/u/p/settings.json", "content": "hooktray off"}),
@@ -64,7 +64,7 @@ def lines(name: str) -> list[str]:
 
 
 def pairs(first: Iterable[Any], second: Iterable[Any], few: int = 4) -> list[tuple[Any, Any]]:
-    """Each of one list with some of the other, where what one does has nothing to do with the other."""
+    """Pairs each item of one list with some of the other, for lists that are independent of each other."""
     one, two = list(first), list(second)
     some_of_one, some_of_two = (each[:: -(-len(each) // few)] for each in (one, two))
     return list(dict.fromkeys([*product(one, some_of_two), *product(some_of_one, two)]))

@@ -56,7 +56,7 @@ def test_no_ordinary_call_is_refused_for_the_sake_of_the_environment() -> None:
         *((line, Verdict.ASK) for line in lines("asked about in an environment")),
     ],
 )
-def test_what_changes_our_environment_is_no_agents_business(line: str, expected: Verdict) -> None:
+def test_a_command_that_changes_hooktrays_environment_is_denied_or_asked_about(line: str, expected: Verdict) -> None:
     assert shell(line, places=SHARED) is expected
 
 

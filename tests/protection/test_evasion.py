@@ -29,21 +29,21 @@ def test_an_agent_is_started_freely_with_its_users_hooks(program: str) -> None:
 
 
 @every(("switch", "line"), pairs(VARIABLES, lines("a variable that turns hooks off")))
-def test_no_variable_of_an_agent_turns_its_hooks_off_unasked(switch: tuple[str, str], line: str) -> None:
+def test_a_variable_that_turns_an_agents_hooks_off_asks_the_user(switch: tuple[str, str], line: str) -> None:
     program, variable = switch
 
     assert shell(line.format(p=program, v=variable)) is Verdict.ASK
 
 
 @every(("switch", "line"), pairs(OPTIONS, lines("an option that turns hooks off")))
-def test_no_option_of_an_agent_turns_its_hooks_off_unasked(switch: tuple[str, str], line: str) -> None:
+def test_an_option_that_turns_an_agents_hooks_off_asks_the_user(switch: tuple[str, str], line: str) -> None:
     program, option = switch
 
     assert shell(line.format(p=program, o=option)) is Verdict.ASK
 
 
 @every(("program", "line"), pairs([name for _, name in PROGRAMS], lines("a place without the user's hooks")))
-def test_no_agent_is_put_where_its_hooks_are_not_unasked(program: str, line: str) -> None:
+def test_starting_an_agent_away_from_its_hooks_asks_the_user(program: str, line: str) -> None:
     assert shell(line.format(program)) is Verdict.ASK
 
 

@@ -138,7 +138,7 @@ def test_a_call_that_says_in_two_ways_what_it_writes_is_refused(file: Path, more
     assert verdict(event("Edit", edit | more)) is Verdict.DENY
 
 
-def test_an_edit_everywhere_of_a_text_that_is_not_there_is_refused(file: Path) -> None:
+def test_replacing_all_of_a_text_that_is_missing_is_refused(file: Path) -> None:
     edit = {"old_string": "“PreToolUse”", "new_string": '"P"', "replace_all": True}
 
     assert verdict(event("Edit", {"file_path": str(file), **edit})) is Verdict.DENY
@@ -232,7 +232,9 @@ def test_toml_that_takes_long_to_read_is_refused_unread(tmp_path: Path, text: st
         ),
     ],
 )
-def test_another_type_and_another_version_change_hooks(tmp_path: Path, path: str, before: str, after: str) -> None:
+def test_a_change_of_type_or_version_counts_as_a_change_of_hooks(
+    tmp_path: Path, path: str, before: str, after: str
+) -> None:
     config = tmp_path / path
     config.parent.mkdir(parents=True)
     config.write_text(before)
@@ -253,7 +255,7 @@ def test_a_file_of_another_machine_is_refused(project: str) -> None:
     assert write(Path(project, ".claude", "settings.json"), '{"model": "x"}') is Verdict.DENY
 
 
-def test_a_command_that_replaces_the_file_is_asked_about_with_the_way_that_passes(file: Path) -> None:
+def test_a_question_about_a_command_that_replaces_the_file_names_the_permitted_way(file: Path) -> None:
     line = "jq '.model = 1' {0} > /tmp/x && mv /tmp/x {0}".format(file.as_posix())
 
     said = Protection(protected_paths=ProtectedPaths(home="/home/u")).judge(event("Bash", {"command": line}))

@@ -40,7 +40,7 @@ def native() -> list[str]:
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """The table beside the relay of `beside`."""
+    """The table beside the relay of the fixture `beside`."""
     return tmp_path / "relay" / relay_table.FILE.name
 
 
@@ -52,7 +52,7 @@ def beside(tmp_path: Path, relay: list[str], table: Path) -> Agent:
 
 @pytest.fixture
 def both(tmp_path: Path, native: list[str]) -> Judge:
-    """What the native and the portable relay answer by a table: the same, whatever is in it."""
+    """Runs the native and the portable relay with a table, and requires equal answers."""
     folders = (tmp_path / "one", tmp_path / "two")
     relays = [copied(relay, folder) for relay, folder in zip((native, RELAYS["portable"]), folders, strict=True)]
 

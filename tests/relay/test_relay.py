@@ -89,14 +89,16 @@ def test_closed_standard_streams_do_not_confuse_it(agent: Agent, tray: Recorder,
 
 
 @every("words", [["--state={state}"], ["--state", "{state}"], ["--home={home}"], ["--home", "{home}"]])
-def test_the_place_of_the_line_wins(agent: Agent, tray: Recorder, tmp_path: Path, words: list[str]) -> None:
+def test_the_folder_on_the_command_line_overrides_the_environment(
+    agent: Agent, tray: Recorder, tmp_path: Path, words: list[str]
+) -> None:
     named = [word.format(state=agent.state, home=agent.home) for word in words]
     astray = dict.fromkeys(("HOOKTRAY_HOME", "XDG_STATE_HOME", "HOME", "LOCALAPPDATA"), str(tmp_path / "none"))
 
     assert run([*agent.words, *named, "claude-code", "Stop"], env=astray).returncode == 2
 
 
-def test_the_home_is_given_by_a_variable_too(agent: Agent, tray: Recorder) -> None:
+def test_the_home_can_be_set_by_a_variable(agent: Agent, tray: Recorder) -> None:
     assert run([*agent.words, "claude-code", "Stop"], env={"HOOKTRAY_HOME": str(agent.home)}).returncode == 2
 
 

@@ -55,7 +55,7 @@ FAILURES: dict[str, tuple[Act, int]] = {
 
 
 @pytest.mark.parametrize(("fail", "size"), FAILURES.values(), ids=FAILURES)
-def test_a_tray_that_fails_hands_the_event_to_once(agent: Agent, fail: Act, size: int) -> None:
+def test_the_one_shot_engine_takes_the_event_if_the_tray_fails(agent: Agent, fail: Act, size: int) -> None:
     agent.without_tray()
     impostor = Impostor(agent.state / "tray.sock", fail)
 

@@ -129,7 +129,7 @@ def test_without_a_whole_answer_of_the_one_shot_engine_the_guards_decide(agent: 
     assert said(agent.relay("pine", "before", payload=payload("read"))) == SILENT
 
 
-def test_an_engine_that_does_not_answer_by_the_limit_is_not_waited_for(agent: Agent, table: Path) -> None:
+def test_the_relay_does_not_wait_for_an_engine_beyond_the_limit(agent: Agent, table: Path) -> None:
     table.write_text(GUARDS + "limit=pine\x1fbefore\x1fx\nlimit=pine\x1fbefore\x1f1500\n")
     agent.without_tray(command=["/bin/sh", "-c", f"cat >/dev/null; echo $$ >{agent.home}/pid; exec sleep 600"])
 
@@ -169,7 +169,7 @@ def installed(agent: Agent, *more: str) -> None:
 
 
 def answered(agent: Agent, tool: str, event: str = "before") -> Said:
-    """Its answer to a call, where the environment leads elsewhere."""
+    """Returns the relay's answer to a call, with variables that name other folders."""
     return said(run([*agent.words, "pine", event], payload(tool, event=event), ELSEWHERE))
 
 

@@ -83,7 +83,7 @@ def test_a_usage_error_is_silent(tmp_path: Path, relay: list[str], words: list[s
     assert said(done) == (b"", b"", 0)
 
 
-BLOCKING = [  # options that name the folder, and words of a relay that are wrong, or for which nobody is there
+BLOCKING = [  # options that name the folder, and the relay's words: some are invalid, some find no tray
     (["--home", "/nonexistent"], ["claude-code", "PreToolUse"]),
     (["--home", "/nonexistent"], ["--help"]),
     (["--home=/nonexistent"], ["a", "b", "c"]),
@@ -93,7 +93,9 @@ BLOCKING = [  # options that name the folder, and words of a relay that are wron
 
 
 @every(("named", "words"), BLOCKING)
-def test_the_command_with_a_folder_first_blocks_no_agent(tmp_path: Path, named: list[str], words: list[str]) -> None:
+def test_a_relay_command_with_a_folder_option_blocks_no_agent(
+    tmp_path: Path, named: list[str], words: list[str]
+) -> None:
     done = run([sys.executable, "-I", "-m", "tray", *named, "relay", *words], env={"HOOKTRAY_HOME": str(tmp_path)})
 
     assert said(done) == (b"", b"", 0)

@@ -103,7 +103,7 @@ def test_lines_that_are_not_understood_are_ignored(agent: Agent, table: Path) ->
 
 
 @every("line", IGNORED)
-def test_each_of_them_alone_is_ignored(native: list[str], table: Path, line: bytes) -> None:
+def test_each_invalid_line_alone_is_ignored(native: list[str], table: Path, line: bytes) -> None:
     command = [*copied(native, table.parent), "--home", "/nonexistent", "pine", "prompt"]
     table.write_bytes(line)
 

@@ -1,4 +1,4 @@
-"""What shows that one requirement of the hook formats' documents holds; docs/requirements.md lists all of them."""
+"""A test case for one requirement of the hook formats' documents; docs/requirements.md lists all of them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Answers:
 class Reads:
     """What a hook finds in its input: a value for each path of keys; `...`, or one path, for what the page prints.
 
-    The agent sends what the page prints and nothing else, or its sample with the keys of `payload`.
+    The agent sends only what the page prints, or its sample with the keys of `payload`.
     """
 
     agent: str

@@ -1,4 +1,4 @@
-"""The cases of all documents, by the number that docs/requirements.md has them under."""
+"""The cases of all documents, by their number in docs/requirements.md."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def is_denied(answer: Mapping[str, Any]) -> bool:
     return bool(answer.get("hookSpecificOutput", {}).get("permissionDecision") == "deny")
 
 
-# Each waits for the other, in a meeting of this agent.
+# Each of the two hooks waits for the other one.
 MEETING = """#!/bin/sh
 grep -q 'a meeting of {agent}' || exit 0
 touch {home}/{agent}-{own}
@@ -75,7 +75,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 
 
 def claude(product: Product) -> None:
-    """The user's settings: a command for each matcher. The one that reads a project's file is for any agent."""
+    """The user's settings: a command for each matcher. The command that reads a project's file is for any agent."""
     config = (SCRIPTS / "claude-project-config.sh").read_text()
     config = config.replace("# Apply strict validation", CHECKED).replace("# Apply lenient validation", "exit 0")
     product.write("project/.claude-hooks-config.json", "{}", 0o644)
@@ -109,7 +109,7 @@ def shelley(product: Product) -> None:
 
 
 def starchild(product: Product) -> None:
-    """A workspace whose hooks write down what they were given."""
+    """A workspace whose hooks record their input."""
     product.write("workspace/started.sh", f"#!/bin/sh\ncat >>{product.home}/started\n")
     product.write("workspace/words.sh", f"#!/bin/sh\nprintf '%s\\n' \"$@\" >{product.home}/words\n")
     product.write("workspace/slow.sh", "#!/bin/sh\ncat >/dev/null\nexec sleep 60\n")
@@ -161,7 +161,7 @@ def test_a_hook_reads_the_projects_own_configuration_below_claude_project_dir(sh
 
 @pytest.mark.parametrize(("agent", "event"), [("claude-code", "PreToolUse"), ("x-code", "TurnComplete")])
 def test_hooks_of_one_event_run_side_by_side(shared: Product, agent: str, event: str) -> None:
-    """Claude Code's before a tool; X-Code's of an event that it only tells of."""
+    """Claude Code's hooks before a tool, and X-Code's hooks for an event that they only observe."""
     note = f"a meeting of {agent}"
 
     shared.ask(agent, event, bash("ls", "Meeting") | {"note": note})
@@ -189,7 +189,7 @@ def test_a_slash_command_without_an_executable_is_an_ordinary_message(shared: Pr
 @pytest.mark.parametrize(
     ("agent", "event", "key"), [("shelley", "end-of-turn", "final_response"), ("x-code", "SessionEnd", "note")]
 )
-def test_an_agent_waits_for_no_hook_of_an_event_that_is_over(
+def test_an_agent_does_not_wait_for_hooks_of_an_observed_event(
     shared: Product, agent: str, event: str, key: str
 ) -> None:
     pipe, ran = shared.home / f"{agent}-go", shared.home / f"{agent}-ran"
@@ -220,7 +220,7 @@ def test_a_plugins_placeholders_are_filled_in(shared: Product) -> None:
     assert (shared.home / "out").read_text() == f"{shared.home}|{shared.home}|/|word||${{plugindir}}|"
 
 
-def test_output_that_is_no_json_lets_an_x_code_call_through_and_leaves_a_trace(shared: Product) -> None:
+def test_output_that_is_not_json_lets_an_x_code_call_pass_and_is_recorded(shared: Product) -> None:
     answer = shared.answer("x-code", "PreToolUse", x_tool("glob", "no json"))
 
     (hook,) = shared.row("no json").hooks
@@ -231,7 +231,7 @@ def test_output_that_is_no_json_lets_an_x_code_call_through_and_leaves_a_trace(s
 @pytest.mark.parametrize(
     ("tool", "name", "status", "verdict"), [("grep", "fails", "failed", "abstain"), ("shell", "lint", "ok", "deny")]
 )
-def test_one_can_see_that_an_x_code_hook_ran_and_what_it_decided_or_that_it_failed(
+def test_the_journal_shows_the_verdict_or_the_failure_of_an_x_code_hook(
     shared: Product, tool: str, name: str, status: str, verdict: str
 ) -> None:
     shared.ask("x-code", "PreToolUse", x_tool(tool, f"look at {tool}"))

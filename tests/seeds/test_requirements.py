@@ -1,4 +1,4 @@
-"""Each requirement of docs/requirements.md has a case that holds, or a test that is there."""
+"""Each requirement of docs/requirements.md has a case that passes, or names a test that exists."""
 
 from __future__ import annotations
 

@@ -22,16 +22,16 @@ TIMES = {"x-code": {"timeout": 30000}}  # a loaded machine needs more than its u
 
 
 def name(case: Answers | Reads) -> str:
-    """Of the hook for it: one for an agent, a format and a failure policy.
+    """Returns the name of the hook for a case: there is one for each agent, format and failure policy.
 
-    What they say is of a source of that format; what they find, of our own file, for any agent has to find it.
+    A hook that answers is in a source of its format. A hook that reads is in hooktray.yaml, which is for any agent.
     """
     if isinstance(case, Answers):
         return f"{case.agent}-says-{case.policy.value}"
     return f"{case.agent}-reads-{case.hook or case.agent}"
 
 
-# Of several cases for one hook the last one that is answered.
+# If a hook has several cases, its last answered case.
 TRIED = {
     name(case): case
     for case in sorted(CASES.values(), key=lambda case: isinstance(case, Answers) and bool(case.answer))
@@ -39,7 +39,7 @@ TRIED = {
 }
 ANSWERS = {name: case for name, case in TRIED.items() if isinstance(case, Answers)}
 READS = {name: case for name, case in TRIED.items() if isinstance(case, Reads)}
-# The agent's environment says which hook is meant. It keeps what it gets, and says what is written for it.
+# A variable of the agent selects the hook, which keeps its input and prints the prepared output.
 HOOK = """#!/bin/sh
 [ "$1" = "$HOOK" ] || exit 0
 cat >"{folder}/$1.part" && mv "{folder}/$1.part" "{folder}/$1.in"

@@ -1,7 +1,7 @@
 """Each configuration that the formats' documents print is read as it stands; test_sixteen_pairs.py has the scripts.
 
-`claude-project-config.sh` is not valid shell, as its branches hold nothing but comments: what Hooktray says of it is
-looked at instead. Starchild's question to a model imports its host's own package and is not here.
+`claude-project-config.sh` is not valid shell, because its branches contain only comments: the test checks Hooktray's
+message instead. Starchild's question to a model imports its host's own package and is not here.
 """
 
 from __future__ import annotations

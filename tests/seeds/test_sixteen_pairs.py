@@ -1,7 +1,6 @@
 """The examples of the four formats' documents as hooks of their own files, each on all four agents and some others.
 
-What each one did is looked at. Where an agent has no event of the kind, or cannot carry the answer, the example is
-not asked there.
+The tests check the effect of each example. They skip agents that have no such event or cannot pass on the answer.
 """
 
 from __future__ import annotations
@@ -152,7 +151,7 @@ EXAMPLES: Mapping[str, Example] = {
 }
 
 
-# Claude Code's other scripts, and how each ends; they do nothing that one could see.
+# Claude Code's other scripts and their status; they have no visible effect.
 OTHERS = {
     "claude-error-handling.sh": "ok",
     "claude-exit-1.sh": "failed",
@@ -215,7 +214,7 @@ NAMES = {"shelley-files.sh": "slash/files", "x-code-lint.js": "lint"}
 
 @every(("on", "agent"), [(on, agent) for on, calls in CALLS.items() for agent in calls])
 def test_an_example_does_its_work_on_every_agent_that_has_its_event(everywhere: Product, on: str, agent: str) -> None:
-    """One event asks all examples that are for it."""
+    """One event runs all examples that match it."""
     examples = {name: example for name, example in EXAMPLES.items() if example.on == on}
     event, payload = CALLS[on][agent]
     note = f"{on} on {agent}"

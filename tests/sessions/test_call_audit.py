@@ -155,7 +155,7 @@ def pause(bench: Bench) -> None:
 
 
 def still_running(bench: Bench) -> None:
-    """The hooks of the event before a call."""
+    """Returns the hooks of the event before a call."""
     body = json.dumps(before()).encode()
     bench.bus.arrived(parse(RelayRequest(agent="claude-code", event="PreToolUse", id="1", body=body)), answered=False)
 

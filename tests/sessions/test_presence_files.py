@@ -69,7 +69,7 @@ def test_it_goes_with_the_last_session_that_wants_it_and_with_the_tray(tmp_path:
     assert (first, second, other.exists()) == (True, False, False)
 
 
-def test_a_file_that_was_there_or_that_somebody_has_written_to_or_replaced_stays(tmp_path: Path) -> None:
+def test_a_presence_file_that_existed_or_was_changed_is_not_deleted(tmp_path: Path) -> None:
     kept = Kept()
     precious, link, path, other = (tmp_path / name for name in ("precious", "link", "here", "other"))
     precious.write_text("kept")

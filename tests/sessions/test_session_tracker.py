@@ -198,7 +198,7 @@ def test_a_session_is_found_by_the_beginning_of_its_id_and_without_one_by_its_ne
         tracked.tracker.find("x")
 
 
-def test_a_question_makes_its_session_wait_and_one_that_begins_with_it_is_known_with_its_place(
+def test_a_question_marks_its_session_as_waiting_even_if_it_is_the_sessions_first_event(
     tracked: Tracked,
 ) -> None:
     fields: dict[str, Any] = {"agent": "claude-code", "name": "X", "environment": TMUX, "parent": 1}

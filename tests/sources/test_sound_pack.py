@@ -53,7 +53,7 @@ def test_an_older_packs_names_of_categories_count_by_their_alias(tmp_path: Path)
         *((text, "") for text in ("", "{", "[" * 5000, "\x00\xff", '{"name": "x"}')),
     ],
 )
-def test_a_manifest_that_is_none_is_said_with_its_place(
+def test_an_invalid_manifest_is_reported_with_its_place(
     tmp_path: Path, manifest: dict[str, Any] | str, said: str
 ) -> None:
     make(tmp_path / "p", **(manifest if isinstance(manifest, dict) else {}))
@@ -92,7 +92,9 @@ if sys.platform != "win32":
 
 
 @pytest.mark.parametrize(("put", "said"), ODD.values(), ids=ODD)
-def test_a_file_that_is_odd_is_named_and_not_loaded(tmp_path: Path, put: Callable[[Path], object], said: str) -> None:
+def test_an_invalid_sound_file_is_named_and_not_loaded(
+    tmp_path: Path, put: Callable[[Path], object], said: str
+) -> None:
     make(tmp_path / "p", {"file": "sounds/odd.wav", "label": "odd"})
     put(tmp_path / "p" / "sounds" / "odd.wav")
 

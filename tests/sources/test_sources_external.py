@@ -83,7 +83,7 @@ def test_a_source_that_cannot_be_read_leaves_the_others_alone(
     assert set(found.watched) >= {str(tmp_path / "a.json"), str(tmp_path / "b.json")}
 
 
-def test_the_same_handler_in_two_settings_files_runs_once_and_a_source_named_twice_counts_once(
+def test_a_handler_in_two_settings_files_runs_once_and_a_source_named_twice_is_read_once(
     tmp_path: Path,
 ) -> None:
     for name in ("settings.json", "settings.local.json"):

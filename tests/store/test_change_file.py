@@ -38,7 +38,7 @@ OTHERS = [] if sys.platform == "win32" else [link, dead_link, os.mkfifo]
 
 
 @pytest.mark.parametrize("put", [Path, whole, *OTHERS, Path.mkdir, Path.touch])
-def test_each_change_gives_another_sign_whatever_stands_there(path: Path, put: Callable[[Path], object]) -> None:
+def test_each_change_gives_a_new_stamp_whatever_the_path_is(path: Path, put: Callable[[Path], object]) -> None:
     put(path)
     ours, theirs = ChangeFile(path), ChangeFile(path)
 

@@ -61,7 +61,7 @@ def keepers(copies: Copies) -> Iterator[Keepers]:
     keepers.close()
 
 
-def test_all_get_one_whole_copy_and_no_draft_is_left_and_what_is_damaged_is_mended_by_all_of_them(
+def test_several_processes_save_and_restore_one_whole_copy_and_leave_no_draft(
     copies: Copies, keepers: Keepers, tmp_path: Path
 ) -> None:
     names = {bundle(f"{number}").digest for number in range(25)}
@@ -74,7 +74,7 @@ def test_all_get_one_whole_copy_and_no_draft_is_left_and_what_is_damaged_is_mend
         for _ in range(5):
             spoil(copies.folder / name, harm, tmp_path)
             assert keepers.save("24") == {name}
-            copies.save(bundle("24"))  # of two who mend at once, each may have taken the other's away for a moment
+            copies.save(bundle("24"))  # each of two processes may have removed the other's copy for a moment
             copies.check(name)
     assert {path.name for path in copies.folder.iterdir()} == names
 

@@ -48,7 +48,7 @@ NO_DATABASE = b"not a database at all" * 100
 
 
 def is_set_aside_once(path: Path) -> bool:
-    """Whether the tray sets the file aside now, and has no reason to do so again."""
+    """True if the tray sets the file aside now, and not a second time."""
     return (open_db(path, create=True).damaged is not None, open_db(path, create=True).damaged) == (True, None)
 
 
@@ -157,7 +157,7 @@ def test_a_database_that_takes_no_row_is_found_before_it_is_needed_and_says_what
 
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need a right there")
 @pytest.mark.parametrize("is_dangling", [False, True])
-def test_a_link_is_refused_and_nothing_is_made_behind_it(path: Path, is_dangling: bool) -> None:
+def test_a_link_is_refused_and_its_target_is_not_created(path: Path, is_dangling: bool) -> None:
     real = path.with_name("real.db")
     if not is_dangling:
         open_db(real, create=True)
@@ -169,12 +169,12 @@ def test_a_link_is_refused_and_nothing_is_made_behind_it(path: Path, is_dangling
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
-def test_a_folder_that_others_can_write_to_is_refused_and_one_they_can_look_into_is_not(path: Path) -> None:
+def test_a_folder_is_refused_if_others_can_write_to_it_but_not_if_they_can_read_it(path: Path) -> None:
     open_db(path, create=True)
     path.chmod(0o644)
     path.parent.chmod(0o755)
     assert open_db(path, create=True).damaged is None
-    assert path.stat().st_mode & 0o777 == 0o600, "and a file that others could read is closed"
+    assert path.stat().st_mode & 0o777 == 0o600, "others cannot read the file any more"
 
     path.parent.chmod(0o775)
     with pytest.raises(StoreError, match="chmod 700"):
@@ -232,7 +232,7 @@ def test_several_starts_at_once_make_one_database(path: Path) -> None:
     assert open_db(path, create=False).damaged is None
 
 
-def test_files_that_are_no_database_are_set_aside_by_the_tray_only_and_a_new_one_begun(path: Path) -> None:
+def test_only_the_tray_sets_aside_a_file_that_is_not_a_database_and_creates_a_new_one(path: Path) -> None:
     path.write_bytes(NO_DATABASE)
     with pytest.raises(StoreError, match="damaged"):
         open_db(path, create=False)
@@ -284,7 +284,7 @@ def test_a_description_that_is_damaged_in_use_is_told_and_set_aside_later(path: 
     assert is_set_aside_once(path)
 
     open_db(path, create=True).mark_damaged()
-    assert is_set_aside_once(path), "a file that the tray has condemned"
+    assert is_set_aside_once(path), "a file that the tray marked as damaged"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
@@ -352,11 +352,11 @@ FOREIGN = {0: 0x00, 18: 3, 19: 3, 47: 5}  # a later version, to write and to rea
 
 
 def test_no_damaged_byte_of_the_header_stops_a_second_start(path: Path) -> None:
-    """Also where SQLite takes it for the header of another kind of file."""
+    """This includes bytes that make SQLite reject the file as another kind of file."""
     open_db(path, create=True)
     whole = path.read_bytes()
 
-    for position in {*FOREIGN, *range(0, 100, 4)}:  # it begins a field, of which most have four bytes
+    for position in {*FOREIGN, *range(0, 100, 4)}:  # the first byte of each field; most fields have four bytes
         byte = FOREIGN.get(position, whole[position] ^ 0xFF)
         path.write_bytes(whole[:position] + bytes([byte]) + whole[position + 1 :])
         try:

@@ -274,12 +274,12 @@ def test_lost_rows_are_counted_once_also_when_the_database_took_none_of_them(dat
             again.prune()
             fill(again)
         assert Journal(database).dropped == 4
-    (place,) = database.path.parent.glob("*.lost*")  # its place on the disk, before that is full
+    (place,) = database.path.parent.glob("*.lost*")  # reserved before the disk is full
     assert (place.name, place.read_bytes().strip(), place.stat().st_size > 0) == ("hooktray.db.lost", b"", True)
 
 
 def test_rows_are_read_by_key(database: Database) -> None:
-    """However many there are, none is read that is not asked for."""
+    """A query reads no row that it did not ask for, whatever the size of the journal."""
     write(database, [replace(PLAIN, id=f"e{number}", session=f"s{number % 100}") for number in range(1000)])
 
     journal = Journal(database)

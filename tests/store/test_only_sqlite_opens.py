@@ -35,7 +35,7 @@ def command(live: Live, words: str) -> None:
 
 
 def use(live: Live, *commands: str) -> None:
-    """Events, these commands, and the doctor that is typed into an agent."""
+    """Sends events, runs these commands, and types `doctor` into an agent."""
     live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
     before = len(live.log())
     live.relay("claude-code", "UserPromptSubmit", PROMPT)

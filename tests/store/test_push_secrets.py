@@ -38,7 +38,7 @@ def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
 
 
-def test_without_a_keyring_a_file_of_the_users_alone_has_them(tmp_path: Path) -> None:
+def test_without_a_keyring_a_file_that_only_the_user_can_read_has_the_secrets(tmp_path: Path) -> None:
     other = "json://host/secret"
     assert push_secrets.find(REFERENCE, tmp_path) == ""
 

@@ -32,7 +32,7 @@ while True:
 """
 
 
-def test_hooks_are_on_until_someone_says_otherwise_which_holds_at_once_and_after_a_restart(
+def test_hooks_are_on_until_switched_off_which_takes_effect_at_once_and_survives_a_restart(
     database: Database,
 ) -> None:
     switch = Switch(database)
@@ -45,7 +45,7 @@ def test_hooks_are_on_until_someone_says_otherwise_which_holds_at_once_and_after
     assert Switch(database).gate(0.0) is Gate.SWITCH_OFF
 
 
-def test_off_comes_before_paused_and_on_means_on(database: Database) -> None:
+def test_off_takes_precedence_over_paused_and_on_ends_both(database: Database) -> None:
     switch = Switch(database, clock=Clock(100.0))
     switch.pause(200.0, channel="menu")
     switch.set_enabled(False, "menu")

@@ -86,7 +86,7 @@ def edits_of_the_configuration(place: Place) -> None:
 
 
 def through_the_trays_own_process(place: Place) -> bool:
-    """Its open files as /proc shows them, and by way of its root a row that nobody signed: no row counts then."""
+    """Writes to the tray's open files, and adds an unsigned row through /proc/PID/root: then no row is valid."""
     process = Path(f"/proc/{place.live.process.pid}")
     for file in (process / "fd").iterdir():
         with contextlib.suppress(OSError):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 def main(path: str, *frames: str) -> None:
     for frame in frames:
-        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as caller:  # who is refused goes on
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as caller:  # a refusal does not end it
             caller.settimeout(30)
             caller.connect(path)
             caller.sendall(Path(frame).read_bytes())

@@ -78,7 +78,7 @@ def a_row_with_its_link(place: Place) -> bool:
 
 
 def _come_over(place: Place, *files: Path) -> None:
-    """A home with these files approves the guard; its database and its copies take the place of ours."""
+    """Approves the guard in another home with these files, and puts that home's database and copies in place."""
     home = place.folder / "elsewhere"
     elsewhere = locate(str(home))
     elsewhere.prepare()
@@ -97,7 +97,7 @@ def _lost(place: Place) -> bool:
 
 
 def _replace(place: Place, by: Path) -> None:
-    """Another file in the database's place."""
+    """Replaces the database by another file."""
     database = place.paths.database
     shutil.copy2(by, database)
     for suffix in ("-wal", "-shm"):

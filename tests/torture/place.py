@@ -69,7 +69,7 @@ class Place:
         return set(kept.ledger.state.approved) == wanted and state.enabled and not state.pauses and is_same
 
     def approve_again(self) -> None:
-        """As the user does after a loss, with a passphrase set on the page."""
+        """Approves everything again as the user does after a loss, with a passphrase set on the page."""
         self.live.quit()
         approve(self.paths, self.paths, *self.approved)
         stores = self.stores()
@@ -94,7 +94,7 @@ class Place:
         return path
 
     def asks(self, *requests: Mapping[str, Any]) -> list[str]:
-        """A command that puts these requests to the tray."""
+        """Returns a command that sends these requests to the tray."""
         frames = [str(self.frame(request)) for request in requests]
         return [*PYTHON, str(HERE / "client.py"), str(self.paths.socket), *frames]
 

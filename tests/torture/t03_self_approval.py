@@ -25,13 +25,13 @@ def torture(tally: Tally) -> None:
         bus = pool.submit(on_the_bus, tally, tally.folder / "bus")  # a tray of its own, with an icon
         try:
             place = Place.made(plain, tally.folder)
-            # While this process, which has the page open, is no agent: it has sent no event yet.
+            # The page comes first: this process is no agent until it sends an event.
             at_the_page(tally, place)
             list(pool.map(lambda way: _control(tally, *way), found))
-            # In the quick form each way has one try: to hash a guess takes half a second, which a first one spares.
+            # In the quick form each way has one try: hashing a guess takes half a second, which a first one avoids.
             first = found if tally.full else [way for way in found if way not in found[::3]]
             list(pool.map(lambda way: _try(tally, place, way[0], way[1], "passphrase"), first))
-            held = through_the_trays_own_process(place)  # the user approves again then, and sets a passphrase
+            held = through_the_trays_own_process(place)  # then the user approves again and sets a passphrase
             tally.attack(through_the_trays_own_process.__name__, held and place.held())
             below = (*COMMANDS, "deny guard") if tally.full else (COMMANDS[0], "deny guard")
             list(pool.map(lambda command: _below(tally, place, command), below))
@@ -51,7 +51,7 @@ def torture(tally: Tally) -> None:
 
 
 def _tries(tally: Tally, found: list[tuple[str, Way]]) -> list[tuple[str, Way, str]]:
-    """Every way with every command; in the quick form a third of them, each with another."""
+    """Every way with every command; in the quick form a third of the ways, each with one command in turn."""
     if tally.full:
         return [(*way, command) for way in found for command in COMMANDS]
     return [(*way, COMMANDS[number % len(COMMANDS)]) for number, way in enumerate(found[::3])]

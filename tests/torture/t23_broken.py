@@ -62,12 +62,12 @@ NOTED = {
 }
 # An interpreter deep inside a line ends with 2 like one who refuses: where 2 means no, nobody can tell them apart.
 INSIDE = "python3 /nonexistent.py; exit $?"
-# Elsewhere 2 is a failure like others.
+# In the other dialects exit code 2 is a failure like any other.
 TWO_IS_NO = {*AGENTS} - {"antigravity", "cline", "shelley", "x-code"}
 
 
 def torture(tally: Tally) -> None:
-    """All of them; in the quick form each dialect has others, and one policy."""
+    """Runs all failures; in the quick form each dialect has different ones, with one policy."""
     for key in (signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(key) is signal.SIG_IGN:  # a shell began this in the background; hooks inherit that
             signal.signal(key, signal.SIG_DFL)
@@ -133,13 +133,13 @@ def _house(tally: Tally, policy: str, scripts: Mapping[str, tuple[str, str]]) ->
 
 
 def _take_away(house: House) -> None:
-    """What was there when it was approved, and is gone when it shall run: CPython would exit with 2."""
+    """Deletes the script after its approval: CPython would exit with 2."""
     script, approved = house.paths.config.parent / "gone.py", house.state(GONE).approved
     copy = house.stores.copies.path(approved, str(script))
     copy.parent.chmod(0o700)
     copy.unlink()
-    shutil.rmtree(house.stores.copies.folder / approved / SPARE)  # else it is restored from there
-    script.unlink()  # while it holds what was approved, its copy is made anew
+    shutil.rmtree(house.stores.copies.folder / approved / SPARE)  # otherwise the copy is restored from there
+    script.unlink()  # otherwise the copy is restored from the unchanged script
 
 
 def _said(house: House, title: str) -> str:

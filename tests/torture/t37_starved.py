@@ -28,7 +28,7 @@ DENY = 'cat >/dev/null; sleep 0.2; echo \'{"decision": "block", "reason": "no"}\
 WANTED = {"Bash": {"ask", "deny"}, "Write": {"deny"}, "Read": {"silence"}}
 LENIENT = "Edit"  # the vulnerable control: `failure: allow`
 MEGABYTE = 1024 * 1024
-LIMITS = {  # how much more than it uses a tray may have
+LIMITS = {  # how much more than it uses now a tray may get
     "descriptors": (resource.RLIMIT_NOFILE, (0, 8, 2, 4, 6, 10, 12, 16)),
     "memory": (resource.RLIMIT_AS, (0, 4 * MEGABYTE, MEGABYTE, 16 * MEGABYTE)),
     "processes": (resource.RLIMIT_NPROC, (0, 1)),
@@ -66,7 +66,7 @@ def _asked(tray: Tray, tool: str, number: int) -> Asked:
 
 
 def _killed(tally: Tally, tray: Tray) -> None:
-    """Bursts of calls whose hooks are killed; in full the machine is busy besides."""
+    """Sends bursts of calls and kills their hooks; in the full form the machine is busy too."""
     said: Counter[tuple[str, str]] = Counter()
     killed = itertools.count()
     with _busy(tally.many(0, 120)), _killer(tray.process.pid, killed):

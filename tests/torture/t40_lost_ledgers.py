@@ -126,7 +126,7 @@ def _controls(tally: Tally, name: str, home: Guarded, *, loses: bool) -> None:
     tally.control(f"a tray that approves what it finds: {name}", bool(home.ran))
 
 
-# ---- the home, and who judges a call there
+# ---- the home and its calls
 
 
 @dataclass(frozen=True, slots=True)

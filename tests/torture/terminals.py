@@ -1,6 +1,6 @@
-"""Terminals that a program made: each way runs a command on one, and types a guess at each passphrase it is asked.
+"""Terminals made by programs: each way runs a command on one and types a guess at each passphrase prompt.
 
-As a program it makes one itself: `terminals.py [--borrow | --right] ARGV` types guesses, or the passphrase.
+As a program, `terminals.py [--borrow | --right] ARGV` makes a terminal and types guesses, or the passphrase.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PROMPT = re.compile(rb"not\s+shown(?:\)|):|Once\s+more:")  # a narrow screen bre
 GUESS = "a guess of an agent's"
 SECRET = "seven quiet bridges"
 DRIVER = [sys.executable, "-I", "-S", __file__]
-DETACHED = ["/usr/bin/setsid", "/usr/bin/env", "-i"]  # as init's child, without variables
+DETACHED = ["/usr/bin/setsid", "/usr/bin/env", "-i"]  # without variables; init adopts the process
 NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
 SBIN = f"/usr/sbin:{os.environ.get('PATH', '')}"
 FORGED = "203.0.113.7 5000 198.51.100.2 22"  # a login from another machine
@@ -80,7 +80,7 @@ def on_pty(argv: Sequence[str], line: str = GUESS) -> None:
 
 
 def on_anothers_pty(argv: Sequence[str]) -> None:
-    """The terminal at which another process sits, opened as /proc/PID/fd/0, becomes the command's own."""
+    """Runs the command on the terminal of another process, opened as /proc/PID/fd/0."""
     master, slave = pty.openpty()
     with subprocess.Popen(["sleep", "60"], stdin=slave, stdout=slave, stderr=slave, start_new_session=True) as sitter:
         os.close(slave)
@@ -108,7 +108,7 @@ def on_anothers_pty(argv: Sequence[str]) -> None:
 
 
 def _below(before: Sequence[str], argv: Sequence[str], folder: Path) -> None:
-    """The driver behind these words."""
+    """Runs `argv` below the command `before`."""
     subprocess.run([*before, *argv], check=False, timeout=60, stdout=subprocess.DEVNULL)
 
 
@@ -231,7 +231,7 @@ def missing() -> list[str]:
 
 
 def ways() -> Mapping[str, Way]:
-    """Those that this machine can try. Of most of them nothing above the caller is an agent, or seems to be."""
+    """Returns the ways that this machine can try. In most of them no process above the caller looks like an agent."""
     found: dict[str, Way] = {
         "handed_to_init": partial(detached, []),
         "in_a_new_session": partial(_below, ["/usr/bin/setsid", "--wait", *DRIVER]),

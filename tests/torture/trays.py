@@ -66,7 +66,7 @@ class Tray:
 
 
 class Unwatched(Tray):
-    """Its process watches no file: the system tells it nothing."""
+    """A tray that watches no file, as if the system reported no changes."""
 
     def start(self) -> None:
         quiet = subprocess.DEVNULL

@@ -32,7 +32,7 @@ def ran(page: Page, url: str) -> bool:
     return bool(page.run(LOOK))
 
 
-def test_1000_hostile_texts_run_nowhere(site: Site, page: Page) -> None:
+def test_1000_hostile_texts_run_no_script(site: Site, page: Page) -> None:
     records = [record(number, text) for number, text in enumerate(texts())]
     assert len(records) == 1000
     keep(site, *records)
@@ -44,7 +44,7 @@ def test_1000_hostile_texts_run_nowhere(site: Site, page: Page) -> None:
     assert [path for path in (*other, *lists, *single, *asked) if ran(page, address(site, path))] == []
 
 
-def test_hostile_news_are_shown_as_text(site: Site, page: Page) -> None:
+def test_hostile_texts_in_live_updates_are_shown_as_text(site: Site, page: Page) -> None:
     page.wait("!!document.querySelector('[data-state=live]')")
     for number, text in enumerate(itertools.islice(texts(), 0, None, 5)):
         site.page.publish(record(number, text))

@@ -143,5 +143,5 @@ CASES: list[tuple[str, Result, HookOutput]] = [
 
 
 @every(("event", "result", "hook_output"), CASES)
-def test_what_a_claude_hook_left_behind_is_read_so(event: str, result: Result, hook_output: HookOutput) -> None:
+def test_the_output_of_a_claude_code_hook_is_read(event: str, result: Result, hook_output: HookOutput) -> None:
     assert AGENTS["claude-code"].protocol.read(EVENTS[event], result) == hook_output

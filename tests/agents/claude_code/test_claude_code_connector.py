@@ -454,7 +454,7 @@ def test_the_scope_chooses_the_file(tmp_path: Path, scope: str, name: str) -> No
     person.connect()
 
     assert [*tree(person.project)] == [".claude", f".claude/{name}"]
-    assert tree(person.home) == {}  # a command for all projects comes with the user's settings only
+    assert tree(person.home) == {}  # only the user's own settings bring the command for all projects
 
 
 def test_the_environment_names_the_folder(tmp_path: Path) -> None:

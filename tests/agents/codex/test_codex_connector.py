@@ -71,7 +71,7 @@ def test_until_its_user_trusts_them_our_entries_do_not_run(person: Person) -> No
     ],
     ids=["all", "all but one", "switched off"],
 )
-def test_its_trust_in_each_entry_counts(person: Person, written: dict[str, str], trust: str) -> None:
+def test_trust_requires_that_codex_trusts_each_entry(person: Person, written: dict[str, str], trust: str) -> None:
     person.connect()
     trust_all(person, **written)
 

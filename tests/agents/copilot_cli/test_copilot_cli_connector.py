@@ -1,4 +1,4 @@
-"""Copilot CLI is connected by a file of ours, and loses it again."""
+"""`connect` writes Hooktray's own file for Copilot CLI, and `disconnect` removes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes as the kernel shows them to the tests of callers."""
+"""Facts about processes, as the kernel reports them, for the tests of callers."""
 
 from __future__ import annotations
 

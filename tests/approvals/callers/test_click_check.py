@@ -159,7 +159,7 @@ SCRIPT = seen(91, 1, "python3.11", command=("python3", "/home/me/panel.py"))
         (SCRIPT, True),
     ],
 )
-def test_a_desktops_own_program_is_heard_and_any_that_was_there_before_the_agents(
+def test_clicks_from_desktop_programs_and_from_older_programs_than_the_agents_count(
     one: ProcessFacts, first: bool
 ) -> None:
     assert check_host(one, INIT, predates_agents=first) is None
@@ -182,7 +182,7 @@ GJS = ("gjs", "-I", "/tmp", NOTIFICATIONS.command[-1])
         ((replace(SCRIPT, environment=None, is_system=False), INIT), True, "hides what it is"),
     ],
 )
-def test_what_an_agent_may_have_put_there_needs_the_passphrase(
+def test_clicks_from_a_host_that_an_agent_may_have_started_need_the_passphrase(
     chain: tuple[ProcessFacts, ...], first: bool, reason: str
 ) -> None:
     found = check_host(*chain, predates_agents=first)
@@ -191,7 +191,7 @@ def test_what_an_agent_may_have_put_there_needs_the_passphrase(
     assert (found.proof, reason in found.detail) == (Proof.PASSPHRASE, True)
 
 
-def test_what_belongs_to_an_agent_is_not_heard_whenever_it_began() -> None:
+def test_clicks_from_a_program_of_an_agent_are_refused_even_if_it_is_older() -> None:
     host = check_host(PANEL, INIT, is_agents=True, predates_agents=True)
     browser = check_browser(FIREFOX, PANEL, INIT, is_agents=True)
 

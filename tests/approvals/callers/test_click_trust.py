@@ -88,7 +88,7 @@ def test_what_the_passphrase_has_confirmed_counts_and_what_is_refused_never_does
 
 @pytest.fixture(scope="module")
 def shared_live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """A tray whose desktop notes what it is to open."""
+    """A tray whose desktop records what it is asked to open."""
     folder = tmp_path_factory.mktemp("home")
     plain = Plain(folder)
     browser = folder / "bin" / "xdg-open"
@@ -104,7 +104,7 @@ def shared_live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
 @pytest.fixture
 def live(shared_live: Live) -> Live:
-    """The tray, which has opened nothing yet."""
+    """The shared tray, with an empty record of what it opened."""
     (shared_live.place.folder / "opened").unlink(missing_ok=True)
     return shared_live
 
@@ -163,7 +163,7 @@ def test_the_page_is_not_opened_for_an_agent(live: Live) -> None:
     assert not (live.place.folder / "opened").exists()
 
 
-def test_no_tool_call_reaches_for_the_page_while_it_is_open(live: Live) -> None:
+def test_a_tool_call_to_the_address_of_the_open_page_is_denied(live: Live) -> None:
     _, address = link(live)
     call = {"tool_name": "Bash", "tool_input": {"command": f"curl {address.partition('/enter')[0]}/"}}
 

@@ -65,7 +65,9 @@ def test_a_variable_of_an_agent_that_the_user_set_can_be_left_out() -> None:
         ((CALLER, replace(SHELL, command=("bash", "/home/me/bin/goose")), INIT), "has an agent's name"),
     ],
 )
-def test_whoever_is_no_agent_or_may_be_one_types_the_passphrase(chain: tuple[ProcessFacts, ...], reason: str) -> None:
+def test_a_caller_that_is_not_below_an_agent_or_may_be_one_must_enter_the_passphrase(
+    chain: tuple[ProcessFacts, ...], reason: str
+) -> None:
     found = judge_command(chain, ())
 
     assert (found.proof, bool(found.reason)) == (Proof.PASSPHRASE, bool(reason)), found
@@ -92,7 +94,7 @@ OWN_ORIGINS = (
         (CALLER, LOGGED, MINE, INIT),  # no sshd of root's
         (CALLER, LOGGED, replace(MINE, parent=39), INIT),
         (CALLER, LOGGED, replace(SSHD, uid=ME, is_system=False), INIT),
-        (CALLER, replace(LOGGED, parent=1), replace(SSHD, pid=1, parent=0)),  # left behind, where sshd is init
+        (CALLER, replace(LOGGED, parent=1), replace(SSHD, pid=1, parent=0)),  # an orphan, where sshd is init
         (CALLER, LOGGED, replace(MINE, parent=1), replace(SSHD, pid=1, parent=0)),
         (CALLER, LOGGED, GETTY, INIT),
     ],

@@ -110,7 +110,7 @@ WITH_TEXT = PushTarget(url=URL, show_input=True)
         (PushTarget(url=URL), True, replace(ended(), notify=False), []),
     ],
 )
-def test_only_wanted_classes_are_sent_with_their_text_where_the_target_and_the_settings_say_so(
+def test_only_wanted_classes_are_sent_and_text_only_if_target_and_settings_allow_it(
     target: PushTarget, general: bool, one: Alert, bodies: list[str]
 ) -> None:
     there = World(Settings(push=[target], show_input=general))
@@ -165,7 +165,7 @@ def test_what_may_have_arrived_or_was_refused_is_not_sent_again(status: PushStat
     assert there.queue.problem == "ntfy://… · why"
 
 
-def test_a_message_that_arrives_ends_the_problem_and_that_of_a_target_that_is_gone_is_forgotten() -> None:
+def test_a_sent_message_ends_the_problem_and_a_removed_target_takes_its_problem_along() -> None:
     there = world(ALWAYS)
     there.processes.results = [PushResult(PushStatus.UNREACHED, "no"), SENT, PushResult(PushStatus.REFUSED, "no")]
     there.push(ended())

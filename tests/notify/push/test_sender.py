@@ -1,4 +1,4 @@
-"""What leaves the machine, by the real library, to servers of the kinds that anybody can run at home."""
+"""What the real library sends, to servers of kinds that users can host themselves."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_only_what_cannot_have_arrived_or_is_asked_for_again_may_be_sent_again(
 
 
 def run(program: str) -> list[str]:
-    """The words that this program prints."""
+    """Returns the words that this program prints."""
     argv = [sys.executable, "-c", program]
     return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True).stdout.split()
 
