@@ -67,7 +67,7 @@ def tray(house: House, plain: Plain) -> Tray:
 
 
 @pytest.mark.parametrize("lose", [database_garbled, first_row_altered])
-def test_a_loss_without_a_tray_guards_on_with_and_without_it_until_it_is_reviewed(tray: Tray, lose: Loss) -> None:
+def test_after_a_loss_calls_are_guarded_with_and_without_a_tray_until_the_review(tray: Tray, lose: Loss) -> None:
     tray.live.quit()
     lose(tray.paths.state)
 
