@@ -97,6 +97,12 @@ SHELLEY: list[Case] = [
 
 OTHERS: list[Case] = [
     (
+        "codex",
+        "bash",
+        ran(0, inner('"permissionDecision":"defer"')),
+        failed("output has a permissionDecision that is none of allow, ask, deny"),
+    ),
+    (
         "droid",
         "bash",
         ran(0, inner('"updatedInput":{"command":"ls"}')),

@@ -160,7 +160,7 @@ def test_where_the_system_reports_nothing_files_are_looked_at_again_and_again(
 
 
 def test_a_folder_is_watched_again_after_it_was_made_anew(watcher: Watcher, tmp_path: Path) -> None:
-    folder = tmp_path / "above" / "state"
+    folder = tmp_path / "top" / "above" / "state"
     folder.mkdir(parents=True)
     content = folder / "content"
     content.touch()
@@ -173,7 +173,7 @@ def test_a_folder_is_watched_again_after_it_was_made_anew(watcher: Watcher, tmp_
         "its end": lambda: shutil.rmtree(folder),
         "its return": folder.mkdir,
         "the look after that": watch.rearm,
-        "a folder above it": lambda: folder.parent.rename(tmp_path / "elsewhere"),
+        "a folder above it": lambda: folder.parents[1].rename(tmp_path / "elsewhere"),
     }
 
     for what, step in steps.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -304,6 +305,17 @@ def test_a_start_while_another_process_writes_takes_nothing_for_damage(path: Pat
     with database.write() as connection:
         connection.execute("INSERT INTO meta VALUES ('note', 'x')")
         assert open_db(path, create=True).damaged is None
+
+
+def test_a_mark_of_damage_counts_for_the_file_in_which_it_was_found_only(path: Path) -> None:
+    database = open_db(path, create=True)
+    database.mark_damaged()
+    assert database.is_marked_damaged
+
+    path.rename(path.with_name("before"))
+    shutil.copy(path.with_name("before"), path)
+
+    assert not Database(path).is_marked_damaged
 
 
 def test_damage_is_remembered_until_a_person_has_seen_it(path: Path) -> None:

@@ -255,6 +255,12 @@ def test_a_link_to_itself_is_refused(person: Person, file: Path) -> None:
     refused(person, "link|leads")
 
 
+def test_a_folder_in_its_place_is_refused(person: Person, file: Path) -> None:
+    file.mkdir()
+
+    refused(person, "is not a file")
+
+
 def test_a_second_hard_link_is_refused(person: Person, file: Path) -> None:
     file.write_text(PLAIN)
     (person.home / "other").hardlink_to(file)
@@ -413,6 +419,16 @@ def test_in_a_group_with_somebody_elses_only_ours_is_touched(person: Person, fil
     person.disconnect()
 
     assert json.loads(file.read_text())["hooks"]["Stop"] == [{"matcher": "", "hooks": [json.loads(theirs)]}]
+
+
+def test_connecting_leaves_the_others_in_a_group_that_is_narrower_than_ours(person: Person, file: Path) -> None:
+    ours = '{"type": "command", "command": "hooktray relay claude-code Stop"}'
+    theirs: dict[str, Any] = {"matcher": "x", "hooks": [{"type": "command", "command": "theirs"}]}
+    file.write_text(WITH_HOOKS % f'{{"matcher": "x", "hooks": [{ours}, {json.dumps(theirs["hooks"][0])}]}}')
+
+    person.connect()
+
+    assert json.loads(file.read_text())["hooks"]["Stop"] == [theirs, CONNECTOR.desired(person.site.relay)["Stop"]]
 
 
 def test_without_our_notes_just_ours_is_taken_out(person: Person, file: Path) -> None:
