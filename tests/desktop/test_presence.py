@@ -74,7 +74,7 @@ def test_without_a_desktop_nothing_is_proved() -> None:
 def test_a_session_that_logind_says_is_locked_or_idle_is_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a stand-in: no logind runs without systemd. That somebody is there it does not prove."""
+    """Uses a stand-in, because logind requires systemd. An active session does not prove that the user is present."""
     with logind(tmp_path, {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}) as stand_in:
         monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", stand_in.address)
 

@@ -31,13 +31,13 @@ def watched(compositor: Compositor, loop: LoopThread, touch: Callable[[], object
     """Whether it is seen that nobody is there, and then that somebody is."""
     watch = IdleWatch(loop.loop, compositor.environment, STEP)
     before = watch.seconds()
-    wait(lambda: (watch.seconds() or 0.0) > 2 * STEP, what="nobody is there")
+    wait(lambda: (watch.seconds() or 0.0) > 2 * STEP, what="the user is idle")
 
     def is_back() -> bool:
         touch()
         return watch.seconds() == 0.0
 
-    wait(is_back, what="somebody is there")
+    wait(is_back, what="the user is active")
     return before is None and reports_idle(compositor.environment)
 
 
@@ -68,6 +68,6 @@ def test_what_no_compositor_says_is_no_idle_time(loop: LoopThread, tmp_path: Pat
         watch = IdleWatch(loop.loop, {"WAYLAND_DISPLAY": str(tmp_path / "w")}, STEP)
         watch.start()
         assert asked.wait(LONG)
-        wait(lambda: watch._task is not None and watch._task.done(), what="it gives up")
+        wait(lambda: watch._task is not None and watch._task.done(), what="the watch gives up")
 
     assert watch.seconds() is None

@@ -1,4 +1,4 @@
-"""Where the trays of these tests run, and what the desktop of a test has."""
+"""Fixtures: a folder for the trays of these tests, and what their desktop has."""
 
 from __future__ import annotations
 

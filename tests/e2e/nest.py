@@ -16,12 +16,12 @@ from tray.model.decision import Record
 
 LONG = 60.0  # seconds; longer than anything here takes
 WAYS = {
-    "it waits for it": "sh {inner}",
-    "in its session": "sh {inner} >/dev/null 2>&1 &",
+    "the hook waits for the agent": "sh {inner}",
+    "in the session of the hook": "sh {inner} >/dev/null 2>&1 &",
     "in a session of its own": "setsid sh {inner} >/dev/null 2>&1 &",
-    "without our marks": 'setsid env -i PATH="$PATH" sh {inner} >/dev/null 2>&1 &',
-    "two parents gone": "(setsid sh -c 'setsid sh {inner} &' >/dev/null 2>&1 &)",
-    "two parents and our marks gone": "(setsid env -i PATH=\"$PATH\" sh -c 'setsid sh {inner} &' >/dev/null 2>&1 &)",
+    "without variables": 'setsid env -i PATH="$PATH" sh {inner} >/dev/null 2>&1 &',
+    "without parents": "(setsid sh -c 'setsid sh {inner} &' >/dev/null 2>&1 &)",
+    "without parents or variables": "(setsid env -i PATH=\"$PATH\" sh -c 'setsid sh {inner} &' >/dev/null 2>&1 &)",
 }
 
 

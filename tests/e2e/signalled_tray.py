@@ -1,6 +1,7 @@
-"""A tray that gets SIGTERM at a moment that nobody outside could meet: python signalled_tray.py WHEN --home DIR run.
+"""A tray that gets SIGTERM at an exact moment: `python signalled_tray.py WHEN --home DIR run`.
 
-WHEN is `early`, when it takes its first events, or `late`: it quits as soon as it runs, and gets it while it closes.
+Another process could not hit that moment. WHEN is `early`, when the tray takes its first events, or `late`: the tray
+quits at once and gets the signal while it closes.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def relay(live: Live, call: str) -> None:
     assert live.relay("claude-code", "PreToolUse", payload).returncode == 0
 
 
-def test_the_first_event_starts_the_tray_which_judges_those_after_it_and_after_its_end_the_next_one_does(
+def test_an_event_starts_a_tray_that_decides_later_events_also_after_a_tray_ended(
     plain: Plain, manager: FakeUserManager
 ) -> None:
     """The first one may be judged by the one-shot engine, as a relay waits a moment only for a tray."""

@@ -82,7 +82,7 @@ def decision(process: subprocess.Popen[bytes]) -> dict[str, Any]:
     return dict(json.loads(output)["hookSpecificOutput"]["decision"]) if output else {}
 
 
-def test_a_button_answers_the_agent_and_the_notification_goes(shared_asked: Asked) -> None:
+def test_a_button_answers_the_agent_and_closes_the_notification(shared_asked: Asked) -> None:
     for key in ("allow", "deny"):
         relay = shared_asked.request()
         call = shared_asked.question()
@@ -96,7 +96,7 @@ def test_a_button_answers_the_agent_and_the_notification_goes(shared_asked: Aske
         wait(lambda key=key: shared_asked.live.log()[0]["verdict"] == key, what="the row")  # type: ignore[misc]
 
 
-def test_who_was_answered_in_the_terminal_is_asked_no_more(shared_asked: Asked) -> None:
+def test_an_answer_in_the_terminal_closes_the_question(shared_asked: Asked) -> None:
     relay = shared_asked.request()
     number = shared_asked.question()["id"]
 
@@ -105,11 +105,14 @@ def test_who_was_answered_in_the_terminal_is_asked_no_more(shared_asked: Asked) 
 
     assert decision(relay) == {}
     said = "The question about Bash is closed · answered elsewhere"
-    wait(lambda: any(one["body"] == said for one in shared_asked.server.calls()), what="that is said")
+    wait(
+        lambda: any(one["body"] == said for one in shared_asked.server.calls()),
+        what="the notification",
+    )
     shared_asked.taken_back(number)
 
 
-def test_when_the_agent_ends_its_relay_the_question_goes(shared_asked: Asked) -> None:
+def test_a_question_is_withdrawn_when_the_agent_ends_its_relay(shared_asked: Asked) -> None:
     relay = shared_asked.request()
     number = shared_asked.question()["id"]
 
@@ -119,7 +122,7 @@ def test_when_the_agent_ends_its_relay_the_question_goes(shared_asked: Asked) ->
     shared_asked.taken_back(number)
 
 
-def test_when_the_tray_quits_the_agent_gets_the_one_shot_engines_answer_and_the_question_goes(
+def test_when_the_tray_quits_the_one_shot_engine_answers_and_the_question_is_withdrawn(
     shared_asked: Asked,
 ) -> None:
     before = len(shared_asked.live.log())

@@ -1,4 +1,4 @@
-"""The desk itself, as far as no other test would say that it is what failed."""
+"""The desk itself: faults that other tests would not attribute to it."""
 
 from __future__ import annotations
 

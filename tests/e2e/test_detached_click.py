@@ -36,6 +36,6 @@ def test_a_detached_click_comes_to_nothing_and_is_told(desk: Desk, folder: Path,
     click = [sys.executable, "-c", FOREIGNER, address, live.item.bus, "Event", "", str(row.id), own]
 
     subprocess.run(["setsid", "--fork", "env", "-i", "PATH=/usr/bin:/bin", *click], check=True, timeout=SLOW)
-    desk.wait(lambda: any(shown in one.body + one.summary for one in desk.notifications()), what="it is told")
+    desk.wait(lambda: any(shown in one.body + one.summary for one in desk.notifications()), what="the notification")
 
     assert live.switch().enabled is True

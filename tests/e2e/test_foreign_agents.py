@@ -32,7 +32,7 @@ def runs_our_line(live: Live, one: Sent, **environment: str) -> tuple[int, bytes
 
 
 def denied(live: Live) -> bool:
-    """Claude Code's call, although it runs in other agents' terminals."""
+    """True if a call of Claude Code is denied, although it has the variables of other agents' terminals."""
     inherited = {"COPILOT_CLI": "1", "CURSOR_VERSION": "3.19.10", "QWEN_CODE_SESSION_ID": "q"}
     _, stdout, _ = runs_our_line(live, Sent("claude-code", "PreToolUse", "PreToolUse", PRE_TOOL_USE), **inherited)
     return bool(json.loads(stdout)["hookSpecificOutput"]["permissionDecision"] == "deny")

@@ -165,7 +165,7 @@ def test_when_each_lost_hook_was_denied_nothing_is_guarded(tray: Tray) -> None:
     assert tray.verdicts() == UNGUARDED
 
 
-def test_connecting_after_the_loss_takes_no_guard_away(tray: Tray) -> None:
+def test_connecting_after_a_loss_removes_no_guard(tray: Tray) -> None:
     tray.live.quit()
     first_row_altered(tray.paths.state)
 

@@ -53,10 +53,10 @@ def test_the_end_of_a_turn_that_is_watched_is_seen_and_is_shown_to_who_looks_awa
 def test_who_comes_back_gets_one_summary_of_all_that_came_meanwhile(desk: Desk, tmp_path: Path) -> None:
     live = Live.fresh(desk, tmp_path, configuration={"away_after": AWAY_AFTER / 60})
     try:
-        wait(lambda: (x11.idle_seconds(desk.environment) or 0) > AWAY_AFTER, what="nobody touches anything")
+        wait(lambda: (x11.idle_seconds(desk.environment) or 0) > AWAY_AFTER, what="the user is idle")
         for number in range(2):
             live.relay("claude-code", "Stop", stop(f"s-{number}", f"Turn {number}"))
-        wait(lambda: len([one for one in bodies(desk) if "Turn ended" in one]) == 2, what="both ends")
+        wait(lambda: len([one for one in bodies(desk) if "Turn ended" in one]) == 2, what="both notifications")
 
         def is_back() -> list[str]:
             desk.run(["xdotool", "key", "shift"])

@@ -104,7 +104,7 @@ def test_an_answer_does_not_wait_for_a_service_that_does_not_answer(plain: Plain
         assert all(b'"deny"' in one.stdout for one in answers)
 
 
-def test_it_is_pushed_when_nobody_is_there(desk: Desk, tmp_path: Path) -> None:
+def test_the_end_of_a_turn_is_pushed_when_the_user_is_away(desk: Desk, tmp_path: Path) -> None:
     with closing(WebServer()) as server:
         live = Live.fresh(
             desk, tmp_path, configuration={**settings(server, classes=["turn_end"]), "away_after": 0.05}, starts=False
@@ -115,12 +115,12 @@ def test_it_is_pushed_when_nobody_is_there(desk: Desk, tmp_path: Path) -> None:
         turns: list[str] = []
 
         def end_a_turn() -> list[Asked]:
-            """One that ends too early is pushed to nobody."""
+            """Ends a turn; a turn that ends before the user is away is not pushed."""
             turns.append(f"shop-{len(turns)}")
             live.relay("claude-code", "Stop", stop(f"s-{len(turns)}", turns[-1]))
             return server.asked
 
-        desk.wait(end_a_turn, what="a message while nobody touches anything")
+        desk.wait(end_a_turn, what="a message while the user is idle")
         live.quit()
 
         assert {title for title, _ in bodies(server)} <= {f"claude-code · {one}" for one in turns}

@@ -24,7 +24,7 @@ def narrow(file: Path) -> None:
 def connected(desk: Desk, folder: Path, claude_settings: Path) -> tuple[Live, bytes]:
     live = Live.fresh(desk, folder)
     live.connect("claude-code")
-    desk.wait(lambda: "not connected" not in row(live) and "connected" in row(live), what="the menu knows it")
+    desk.wait(lambda: "not connected" not in row(live) and "connected" in row(live), what="the menu's row")
     return live, claude_settings.read_bytes()
 
 

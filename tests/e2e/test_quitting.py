@@ -160,7 +160,7 @@ class Guards:
 
 
 def ways() -> list[str]:
-    """The relays that are here; tests/relay says why the native one is not."""
+    """Returns the relays that this machine has; tests/relay says why the native one is missing."""
     return [name for name in RELAYS if name != "native" or not relay_program.problem()]
 
 
@@ -195,7 +195,7 @@ def test_a_signal_with_the_first_event_or_while_it_closes_ends_the_tray_in_order
 def test_a_guard_that_takes_too_long_is_ended_before_the_one_shot_engine_asks_it_again(
     house: House, plain: Plain
 ) -> None:
-    """So is one that has one turn in a session."""
+    """This includes a guard that runs once in a session."""
     guards = Guards(house, plain, 0.2, ways(), {**KINDS, "once": {"failure": "allow", "once": True}})
     guards.start()
 
@@ -209,7 +209,7 @@ def test_a_guard_that_takes_too_long_is_ended_before_the_one_shot_engine_asks_it
     assert [row.answer for row in trays] == [{} for _ in trays]
 
 
-def test_a_guard_that_never_ends_is_no_allow_because_the_tray_quits(house: House, plain: Plain) -> None:
+def test_a_guard_that_never_ends_does_not_allow_the_call_when_the_tray_quits(house: House, plain: Plain) -> None:
     kinds: dict[str, dict[str, Any]] = {"ask": {"failure": "ask"}, "block": {"failure": "block"}, "default": {}}
     guards = Guards(house, plain, 0.2, ways(), {kind: {**keys, "timeout": 15} for kind, keys in kinds.items()})
     guards.start()
@@ -248,7 +248,7 @@ def test_a_request_to_an_http_hook_is_cut_and_the_one_shot_engine_asks_again(
 
 
 def quits_in_order(scene: Scene, relay: subprocess.Popen[bytes]) -> None:
-    """Its guard goes on, and its agent is denied."""
+    """Checks that the guard finishes after the signal and that the agent is denied."""
     scene.live.process.send_signal(signal.SIGTERM)
     scene.shut()
     scene.go()
@@ -259,7 +259,7 @@ def quits_in_order(scene: Scene, relay: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.mark.desktop
-def test_a_session_bus_that_dies_takes_no_guard_with_it(house: House, plain: Plain, tmp_path: Path) -> None:
+def test_guards_stay_in_force_when_the_session_bus_dies(house: House, plain: Plain, tmp_path: Path) -> None:
     scene = Scene(house, plain, tmp_path, LONG)
     scene.guard(failure="allow")
     with parts.session_bus(tmp_path, os.environ) as address:
@@ -288,7 +288,7 @@ def test_an_x_server_that_dies_takes_no_guard_with_it(house: House, plain: Plain
 
 
 @pytest.mark.desktop
-def test_quit_in_the_menu_waits_for_the_guard_and_a_second_one_ends_it(desk: Desk, house: House) -> None:
+def test_quit_waits_for_the_guard_and_a_second_quit_ends_it(desk: Desk, house: House) -> None:
     guards = Guards(house, desk, LONG, ["portable"])
     guards.start()
     guards.live.click("Quit")

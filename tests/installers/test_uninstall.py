@@ -109,7 +109,7 @@ def test_a_disconnect_takes_the_relay_and_the_mark_away(house: House, shared_env
 def test_after_pip_uninstall_the_relay_is_silent_and_in_a_rebuilt_environment_it_guards(
     house: House, shared_environment: Environment
 ) -> None:
-    """It takes the environment away that the tests share, so it is the last one."""
+    """This test deletes the environment that the tests share, so it is the last one."""
     environment = shared_environment
     house.hook("guard", on="tool_before", tool="Bash", script="echo no >&2; exit 2", failure="block")
     environment.run(CONNECT, house)

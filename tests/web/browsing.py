@@ -35,7 +35,7 @@ def record(number: int, **words: object) -> Record:
 
 
 def switched(site: Site) -> int:
-    """How often somebody switched hooks off or on."""
+    """Returns how often hooks were switched off or on."""
     with site.house.stores.database.connect() as connection:
         return int(connection.execute("SELECT count(*) FROM switch_log").fetchone()[0])
 
@@ -84,7 +84,7 @@ def focus(page: Page, word: str) -> None:
 
 
 def problems(page: Page, *rules: str) -> list[Any]:
-    """What axe finds, by all of its rules or by these, and whether the page is wider than the window."""
+    """Returns what axe finds by these rules, or by all, and whether the page is wider than the window."""
     if page.run("typeof axe === 'undefined'"):
         page.run(f"(() => {{ {_axe()}; }})()")
     only = json.dumps({"runOnly": rules} if rules else {})
@@ -97,7 +97,7 @@ def problems(page: Page, *rules: str) -> list[Any]:
 
 
 def problems_in_both_colours(page: Page) -> list[Any]:
-    """Of dark colours only the contrast: the rest is the same page."""
+    """Checks the page in light colours, and in dark colours only the contrast: the rest is equal."""
     page.look(dark=False)
     page.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     found = problems(page)

@@ -142,7 +142,7 @@ class Site:
         return link.partition("#")[2]
 
     def enter_with(self, token: object) -> bytes:
-        """What the page answers who has this pass."""
+        """Returns the page's answer to a request with this pass."""
         body = json.dumps({"token": token}).encode()
         return self.ask("POST", "/enter", {**self.own, "Content-Type": "application/json"}, body)
 
@@ -158,7 +158,7 @@ class Site:
         return self.ask("POST", path, {**self.own, "Cookie": self.cookie, "Content-Type": FORM}, form.encode())
 
     def confirm(self, path: str, more: str = "") -> bytes:
-        """Look at the confirmation at this path and give it; the answer."""
+        """Gets the confirmation at this path, confirms it and returns the answer."""
         return self.post("/confirm", f"token={token(self.get(path))}{more}")
 
     def ask(self, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:

@@ -241,9 +241,7 @@ def test_a_board_that_says_the_same_is_not_drawn_again(full: Site, page: Page) -
     assert page.run("asked") == 2
 
 
-def test_a_session_that_comes_to_another_state_is_announced_by_its_name_and_many_are_counted(
-    full: Site, page: Page
-) -> None:
+def test_a_session_with_a_new_state_is_announced_by_name_and_many_are_counted(full: Site, page: Page) -> None:
     others = (WAITS, *(replace(WORKS, session=str(number)) for number in range(2)))
     full.sessions = (*others, WORKS)
     page.go(address(full, "/sessions"))

@@ -219,7 +219,7 @@ def test_a_variable_is_let_through_and_withheld_again(site: Site) -> None:
     assert house.stores.ledger.in_order()[0].granted == ()
 
 
-def test_a_variable_that_cannot_be_let_through_has_no_confirmation(site: Site) -> None:
+def test_a_variable_that_cannot_be_permitted_has_no_confirmation(site: Site) -> None:
     site.house.hook("guard", on="tool_before", script="exit 0")
     site.enter()
     of = hook_id(site.house.state("guard").key)

@@ -54,7 +54,7 @@ def test_the_link_leads_on_to_a_decision_or_a_session_and_nowhere_else(site: Sit
 
 
 def heading(answer: bytes) -> str:
-    """That of the page that a browser is shown instead."""
+    """Returns the heading of an answer."""
     return answer.decode().partition("<h1>")[2].partition("</h1>")[0]
 
 

@@ -131,7 +131,7 @@ def test_an_agent_with_the_cookie_can_approve_nothing(live: Live, tmp_path: Path
         assert live.states() == {"guard": "approved"}
 
 
-def test_neither_a_browser_that_a_program_drives_nor_an_agent_that_finds_the_link_first_gets_in(
+def test_a_driven_browser_and_an_agent_with_the_link_are_refused(
     live: Live, tmp_path: Path, chromium: Chromium
 ) -> None:
     file = opened(live, tmp_path)

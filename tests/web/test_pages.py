@@ -59,7 +59,7 @@ def test_a_stop_that_a_hook_only_reminded_says_so_in_the_list_and_in_full(site: 
     assert "no objection" not in page.text()
 
 
-def test_a_filter_leaves_what_fits(site: Site, page: Page) -> None:
+def test_a_filter_shows_only_matching_decisions(site: Site, page: Page) -> None:
     turn = {"name": "guard", "status": "ok", "verdict": "deny", "reason": "", "ms": 1.0}
     odd = {
         "agent": "shelley", "project": "api", "session": "s-9", "event": "end-of-turn", "verdict": Verdict.DENY,

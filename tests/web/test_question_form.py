@@ -66,7 +66,7 @@ def test_questions_are_answered_by_choices_and_in_own_words(entered: Site) -> No
         ({"act": "decline"}, None),
     ],
 )
-def test_own_words_take_the_place_of_a_choice_and_a_form_is_declined(
+def test_the_users_own_words_replace_a_choice_and_a_form_can_be_declined(
     entered: Site, fields: dict[str, str], given: Answers | None
 ) -> None:
     ask(entered, COLOUR)

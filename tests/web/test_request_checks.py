@@ -27,7 +27,7 @@ def entered(site: Site) -> Site:
     return site
 
 
-def test_of_all_ways_to_write_one_counts(entered: Site) -> None:
+def test_only_one_of_all_request_variants_is_accepted(entered: Site) -> None:
     answers = {one: entered.raw(request(one, entered.port, entered.cookie)) for one in variants()}
 
     assert len(answers) > 150
@@ -36,7 +36,7 @@ def test_of_all_ways_to_write_one_counts(entered: Site) -> None:
     assert not any(b"evil" in answer for answer in answers.values())
 
 
-def test_of_the_same_ways_to_read_those_of_the_own_browser_count(entered: Site) -> None:
+def test_of_all_request_variants_only_those_of_the_own_browser_can_read(entered: Site) -> None:
     answers = {one: entered.raw(request(one, entered.port, entered.cookie, "GET /")) for one in variants()}
 
     told = {variant for variant, answer in answers.items() if MARKER.encode() in answer}
@@ -48,7 +48,7 @@ def test_of_the_same_ways_to_read_those_of_the_own_browser_count(entered: Site) 
     }
 
 
-def test_a_careless_page_fails_the_same_table(site: Site) -> None:
+def test_a_careless_page_accepts_every_request_variant(site: Site) -> None:
     with careless_server() as careless:
         site.port = careless.port
         passed = [one for one in variants() if status(site.raw(request(one, careless.port, careless.cookie))) < 400]
@@ -84,7 +84,7 @@ RAW = {
 
 
 @every("name", RAW)
-def test_odd_requests_get_an_error_that_says_nothing_back(entered: Site, name: str) -> None:
+def test_invalid_requests_get_an_error_that_repeats_nothing(entered: Site, name: str) -> None:
     own = f"127.0.0.1:{entered.port}".encode()
 
     answer = first(entered.port, RAW[name].replace(b"{own}", own).replace(b"{cookie}", entered.cookie.encode()))

@@ -1,4 +1,4 @@
-"""Ways to ask the page for something, one of them right, as raw bytes."""
+"""Variants of a request to the page as raw bytes; one of them is valid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 BODY = b"act=on"
 KINDS = ("application/x-www-form-urlencoded", "application/json", "text/plain", "")
 LEGAL = ("own", "own", "same-origin", KINDS[0], "right")
-# Lines of a head, by what they are called here; {own} is the page's own place.
+# Header lines by name; {own} is the address of the page.
 HOSTS = {
     "own": "Host: {own}\r\n",
     "no port": "Host: 127.0.0.1\r\n",
@@ -33,7 +33,7 @@ Variant = tuple[str, str, str, str, str]
 
 
 def variants() -> list[Variant]:
-    """The right one, and those that differ from it in one part or in two."""
+    """Returns the valid request, and those that differ from it in one or two parts."""
     every = itertools.product(HOSTS, ORIGINS, SITES, KINDS, COOKIES)
     return [one for one in every if sum(part != right for part, right in zip(one, LEGAL, strict=True)) <= 2]
 

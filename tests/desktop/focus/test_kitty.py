@@ -55,7 +55,7 @@ class Kitty:
         return {pid for one in found for pid in one.pids}
 
 
-def test_each_time_the_right_pane_and_without_its_socket_the_window(desk: Desk, tmp_path: Path) -> None:
+def test_focus_selects_the_pane_or_without_kittys_socket_the_window(desk: Desk, tmp_path: Path) -> None:
     one = Kitty(desk, tmp_path)
     desk.start(["xterm", "-T", "plain", "-e", "cat"])
 

@@ -57,9 +57,7 @@ def goes_to_each_tab(desk: Desk, windows: list[Konsole]) -> None:
             wait(lambda tab=tab: tab.is_shown, what="its tab is shown")  # type: ignore[misc]  # Konsole says so later
 
 
-def test_each_time_the_right_tab_of_the_right_window_under_kdes_window_manager(
-    kde: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_focus_selects_window_and_tab_under_kdes_window_manager(kde: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     goes_to_each_tab(kde, opened(kde, monkeypatch))
 
 

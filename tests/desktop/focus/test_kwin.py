@@ -37,7 +37,7 @@ def desktop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kwin]:
         yield started
 
 
-def test_each_time_the_right_tab_of_the_right_window(desktop: Kwin) -> None:
+def test_focus_selects_window_and_tab(desktop: Kwin) -> None:
     windows = [Konsole(desktop, 2), Konsole(desktop, 1)]
 
     for window, number in ((0, 0), (1, 0), (0, 1)):

@@ -54,7 +54,7 @@ def wezterm_socket(tmp_path: Path) -> Iterator[str]:
         yield str(tmp_path / "gui")
 
 
-def test_they_are_asked_for_the_right_pane(folder: Path, wezterm_socket: str) -> None:
+def test_zellij_and_wezterm_are_asked_for_the_right_pane(folder: Path, wezterm_socket: str) -> None:
     stand_ins = [StandIn(folder, name) for name in ("zellij", "wezterm")]
 
     for pane in ("0", "17"):

@@ -24,7 +24,7 @@ def desktop() -> Iterator[Sway]:
         yield started
 
 
-def test_each_time_the_right_window(desktop: Sway) -> None:
+def test_focus_raises_the_window_of_each_terminal(desktop: Sway) -> None:
     panes = [desktop.terminal(number) for number in range(3)]
 
     for pane in panes:

@@ -19,7 +19,7 @@ def terminal(desk: Desk, title: str) -> Pane:
     return child_pane(desk, started.pid)
 
 
-def test_a_window_of_other_processes_is_not_believed_and_a_minimised_one_comes_back(desk: Desk) -> None:
+def test_a_window_of_other_processes_is_ignored_and_a_minimised_one_is_restored(desk: Desk) -> None:
     """`WINDOWID` is inherited by whatever is started from a terminal."""
     one, two = terminal(desk, "first"), terminal(desk, "second")
     terminal(desk, "third")
@@ -43,7 +43,7 @@ def test_a_terminal_that_names_an_inner_window_of_its_own_is_raised(desk: Desk) 
     assert result == FocusResult(True)
 
 
-def test_what_has_no_window_here_raises_nothing_and_says_so(desk: Desk) -> None:
+def test_a_place_without_a_window_here_raises_nothing_and_reports_that(desk: Desk) -> None:
     one = terminal(desk, "first")
     assert x11.idle_seconds({}) is None
     nothing = FocusResult(False, "this desktop has no way to raise its window")
