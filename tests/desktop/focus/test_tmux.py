@@ -18,7 +18,7 @@ def go(desk: Desk, pane: Pane) -> FocusResult:
     return focus(pane.place, "", desk.environment)
 
 
-def test_each_time_the_right_pane_of_the_right_window(desk: Desk, tmp_path: Path) -> None:
+def test_focus_selects_window_and_pane(desk: Desk, tmp_path: Path) -> None:
     with tmux(desk, tmp_path) as server:
         panes = [server.first("work"), *(server.pane(kind, "work") for kind in ("new-window", "split-window"))]
         server.run("new-session", "-d", "-s", "other", "cat")
