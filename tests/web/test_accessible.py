@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from chromium import Page
+from desk import wait
 from msgspec.structs import replace
 from web.browsing import (
     ADDS,
@@ -179,8 +180,7 @@ def test_everything_that_a_screen_reader_stops_at_has_a_name_of_its_own(full: Si
     wrong: list[object] = []
     for path in every_page(full):
         page.go(address(full, path))
-        found = tree(page)
-        assert found, path
+        found = wait(lambda: tree(page), what=f"Chromium has made the accessibility tree of {path}")
         wrong += [(path, role) for role, name, _ in found if not name.strip()]
         twice = Counter(one for one in found if one[0] in ("button", "switch"))
         wrong += [(path, one) for one, number in twice.items() if number > 1]
