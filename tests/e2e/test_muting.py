@@ -1,4 +1,6 @@
-"""An edit of hooktray.yaml that mutes everything takes effect at once, is announced once, and can be undone."""
+"""Edits of hooktray.yaml on a desk: one that mutes everything counts, is announced and can be undone; a broken one is
+announced, and the last good configuration stays in force.
+"""
 
 from __future__ import annotations
 
@@ -59,3 +61,11 @@ def test_an_edit_that_mutes_everything_counts_and_undo_on_its_notification_edits
     desk.wait(lambda: shown(desk, "blocked by guard"), what="what was blocked is announced again")
 
     assert (shown(desk, "blocked by guard"), shown(desk, "Hello"), shown(desk, SILENCED)) == (1, 0, 1)
+
+
+def test_a_broken_edit_is_announced(desk: Desk, tmp_path: Path) -> None:
+    live = Live.fresh(desk, tmp_path, configuration=HOOKS)
+
+    live.configure("hooks: 3")
+
+    desk.wait_notification(lambda one: "hooktray.yaml:1" in one.body and "last good configuration" in one.body)
