@@ -82,8 +82,9 @@ def test_a_matcher_is_about_the_whole_name(tmp_path: Path, event: str, matcher: 
 
 
 def test_a_matcher_that_is_no_pattern_matches_nothing_on_any_event(tmp_path: Path) -> None:
-    entries = ({"bash": "a", "matcher": "["}, {"bash": "b", "matcher": "**"}, {"bash": "c", "statusMessage": 1})
-    found = READER.read(written(tmp_path, {"sessionStart": list(entries)}), (), {})
+    keys: tuple[dict[str, object], ...] = ({"matcher": "["}, {"matcher": "**"}, {"statusMessage": 1})
+    entries = [{SHELL: "a", **one} for one in keys]
+    found = READER.read(written(tmp_path, {"sessionStart": entries}), (), {})
 
     assert [hook.inactive for hook in found.hooks] == ["its matcher matches nothing", "", ""]
 
