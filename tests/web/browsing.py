@@ -54,7 +54,7 @@ def every_page(site: Site) -> list[str]:
     return [
         "/", "/?project=nowhere", f"/decisions/{decision}", "/sessions", "/session?agent=claude-code&session=s-1",
         "/hooks", f"/hooks/{guard}", f"/confirm/approve?of={guard}", "/confirm/off", "/confirm/passphrase",
-        "/statistics", "/agents", "/switch", "/nothing", "/enter",
+        "/statistics", "/agents", "/switch", "/nothing",
     ]  # fmt: skip
 
 
