@@ -13,11 +13,10 @@ from collections.abc import Callable
 
 import pytest
 from every import every
+from secrets_table import BASE62, HEX, any_of
 
 from tray.text import redact, redact_value
 
-BASE62 = string.ascii_letters + string.digits
-HEX = "0123456789abcdef"
 S = "hunter2x"  # the secret; {} in a line
 
 # name -> (the line with {} where the secret is, a neighbour that stays as it is)
@@ -267,26 +266,26 @@ LINES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 TOKENS: dict[str, Callable[[random.Random], str]] = {
-    "fly": lambda r: "fm2" + "_" + _any(r, BASE62, 60),
-    "terraform": lambda r: _any(r, BASE62, 14) + ".atlas" + "v1." + _any(r, BASE62, 67),
-    "airtable": lambda r: "pa" + "t" + _any(r, BASE62, 14) + "." + _any(r, HEX, 64),
-    "circleci": lambda r: "CCI" + "PAT_" + _any(r, BASE62, 22) + "_" + _any(r, HEX, 40),
-    "tailscale": lambda r: "tsk" + "ey-auth-" + _any(r, BASE62, 16) + "-" + _any(r, BASE62, 32),
-    "buildkite": lambda r: "bk" + "ua_" + _any(r, HEX, 40),
-    "pulumi": lambda r: "pu" + "l-" + _any(r, HEX, 40),
-    "netlify": lambda r: "nf" + "p_" + _any(r, BASE62, 36),
-    "planetscale": lambda r: "psc" + "ale_tkn_" + _any(r, BASE62, 43),
-    "posthog": lambda r: "ph" + "x_" + _any(r, BASE62, 43),
-    "rubygems": lambda r: "ruby" + "gems_" + _any(r, HEX, 48),
-    "resend": lambda r: "re" + "_" + _any(r, BASE62, 8) + "_" + _any(r, BASE62, 24),
-    "onepassword": lambda r: "ops" + "_eyJ" + _any(r, BASE62, 200),
-    "openshift": lambda r: "sha" + "256~" + _any(r, BASE62, 43),
-    "dynatrace": lambda r: "dt0" + "c01." + _any(r, string.ascii_uppercase, 24) + "." + _any(r, string.ascii_uppercase, 64),
-    "azure": lambda r: _any(r, BASE62, 3) + "8" + "Q~" + _any(r, BASE62, 34),
-    "langsmith": lambda r: "lsv" + "2_pt_" + _any(r, HEX, 32) + "_" + _any(r, HEX, 10),
-    "heroku": lambda r: "HR" + "KU-AA" + _any(r, BASE62, 58),
-    "mapbox": lambda r: "sk" + ".eyJ" + _any(r, BASE62, 60) + "." + _any(r, BASE62, 22),
-    "sonar": lambda r: "sq" + "u_" + _any(r, HEX, 40),
+    "fly": lambda r: "fm2" + "_" + any_of(r, BASE62, 60),
+    "terraform": lambda r: any_of(r, BASE62, 14) + ".atlas" + "v1." + any_of(r, BASE62, 67),
+    "airtable": lambda r: "pa" + "t" + any_of(r, BASE62, 14) + "." + any_of(r, HEX, 64),
+    "circleci": lambda r: "CCI" + "PAT_" + any_of(r, BASE62, 22) + "_" + any_of(r, HEX, 40),
+    "tailscale": lambda r: "tsk" + "ey-auth-" + any_of(r, BASE62, 16) + "-" + any_of(r, BASE62, 32),
+    "buildkite": lambda r: "bk" + "ua_" + any_of(r, HEX, 40),
+    "pulumi": lambda r: "pu" + "l-" + any_of(r, HEX, 40),
+    "netlify": lambda r: "nf" + "p_" + any_of(r, BASE62, 36),
+    "planetscale": lambda r: "psc" + "ale_tkn_" + any_of(r, BASE62, 43),
+    "posthog": lambda r: "ph" + "x_" + any_of(r, BASE62, 43),
+    "rubygems": lambda r: "ruby" + "gems_" + any_of(r, HEX, 48),
+    "resend": lambda r: "re" + "_" + any_of(r, BASE62, 8) + "_" + any_of(r, BASE62, 24),
+    "onepassword": lambda r: "ops" + "_eyJ" + any_of(r, BASE62, 200),
+    "openshift": lambda r: "sha" + "256~" + any_of(r, BASE62, 43),
+    "dynatrace": lambda r: "dt0" + "c01." + any_of(r, string.ascii_uppercase, 24) + "." + any_of(r, string.ascii_uppercase, 64),
+    "azure": lambda r: any_of(r, BASE62, 3) + "8" + "Q~" + any_of(r, BASE62, 34),
+    "langsmith": lambda r: "lsv" + "2_pt_" + any_of(r, HEX, 32) + "_" + any_of(r, HEX, 10),
+    "heroku": lambda r: "HR" + "KU-AA" + any_of(r, BASE62, 58),
+    "mapbox": lambda r: "sk" + ".eyJ" + any_of(r, BASE62, 60) + "." + any_of(r, BASE62, 22),
+    "sonar": lambda r: "sq" + "u_" + any_of(r, HEX, 40),
 }  # fmt: skip
 BEFORE = {
     "colour": "\x1b[31m",
@@ -298,10 +297,6 @@ BEFORE = {
     "colour as echo -e has it": "\\e[1;32m",
     "colour in JSON": "\\u001b[0m",
 }
-
-
-def _any(chance: random.Random, alphabet: str, count: int) -> str:
-    return "".join(chance.choices(alphabet, k=count))
 
 
 @every("name", LINES)
@@ -356,14 +351,14 @@ def test_a_token_is_masked_in_each_place(name: str) -> None:
 
 @every("before", BEFORE)
 def test_a_token_behind_an_escape_sequence_is_masked(before: str) -> None:
-    token = "gh" + "p_" + _any(random.Random(1), BASE62, 36)
+    token = "gh" + "p_" + any_of(random.Random(1), BASE62, 36)
 
     for text in (f"{BEFORE[before]}{token}\x1b[0m", f"{BEFORE[before]}PASS\x1b[0mWORD={token[4:]}"):
         assert token[4:] not in redact(text).text
 
 
 def test_an_escape_sequence_inside_a_token_does_not_hide_it() -> None:
-    token = "gh" + "p_" + _any(random.Random(1), BASE62, 36)
+    token = "gh" + "p_" + any_of(random.Random(1), BASE62, 36)
 
     assert token[22:] not in redact(f"{token[:20]}\x1b[1m{token[20:]}").text
 

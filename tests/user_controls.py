@@ -1,4 +1,4 @@
-"""The user's controls without a tray: stand-ins remember what is announced and which hooks are to be tried."""
+"""The user's controls and passphrase without a tray: stand-ins remember announcements and hooks to be tried."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from tray.approvals.catalog import HookCatalog, HookState
 from tray.approvals.controls import Controls, DecisionAnnouncer, HookTrials
 from tray.approvals.passphrase import Passphrase
 from tray.approvals.undo import Undo
-from tray.engine.stores import Stores
+from tray.engine.stores import Stores, open_stores
+from tray.paths import Paths
+
+SECRET = "seven quiet bridges"
 
 
 class Announced:
@@ -65,3 +68,11 @@ def user_controls(
         refresh=Unshown(),
         trials=trials or Untried(),
     )
+
+
+def set_passphrase(paths: Paths) -> None:
+    """Sets SECRET as the user's passphrase, as the page does. No tray may run."""
+    paths.prepare()
+    stores = open_stores(paths, create=True)
+    Passphrase(stores.ledger).set(SECRET, "page")
+    stores.journal.close()

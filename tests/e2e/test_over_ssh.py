@@ -14,13 +14,11 @@ from live import PAYLOADS, Live
 from plain import Plain
 from ssh_server import SshServer, other_machine, ssh_server
 from terminal import Shell, Terminal
+from user_controls import SECRET, set_passphrase
 
-from tray.approvals.passphrase import Passphrase
-from tray.engine.stores import open_stores
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="networks of their own are Linux's")
-SECRET = "seven quiet bridges"
 
 
 @pytest.fixture
@@ -30,7 +28,7 @@ def live(tmp_path: Path) -> Iterator[Live]:
     live = Live.fresh(plain, tmp_path, starts=False)
     live.start("--headless")
     live.quit()
-    Passphrase(open_stores(locate(str(live.home)), create=False).ledger).set(SECRET, "page")
+    set_passphrase(locate(str(live.home)))
     live.start("--headless")
     live.relay("claude-code", "PreToolUse", (PAYLOADS / "claude-code" / "PreToolUse-Bash.json").read_bytes())
     live.wait_log(1)

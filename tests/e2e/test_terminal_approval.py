@@ -8,16 +8,14 @@ from pathlib import Path
 
 from desk import Desk
 from house import PRE_TOOL_USE
+from ipc.guarded_tray import WANTED
 from live import Live
+from user_controls import SECRET, set_passphrase
 
-from tray.approvals.passphrase import Passphrase
-from tray.engine.stores import open_stores
 from tray.paths import locate
 
 SLOW = 60.0  # seconds on a loaded machine
 XTERM = "/usr/bin/xterm"
-SECRET = "seven quiet bridges"
-WANTED = "Your Hooktray passphrase (it is not shown):"
 SYSTEM = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -33,11 +31,7 @@ def test_review_shows_the_path_of_the_terminal_that_approved_and_the_hook_runs_w
     (tools / "project-linter").write_text("#!/bin/sh\necho 'linter says no' >&2\nexit 2\n")
     (tools / "project-linter").chmod(0o755)
     (tools / "project-shell").symlink_to("/bin/sh")
-    paths = locate(str(live.home))
-    paths.prepare()
-    stores = open_stores(paths, create=True)
-    Passphrase(stores.ledger).set(SECRET, "page")
-    stores.journal.close()
+    set_passphrase(locate(str(live.home)))
     live.start("--headless")
 
     command = shlex.join(live.argv("approve", "guard"))

@@ -8,13 +8,11 @@ from pathlib import Path
 
 from live import Live
 from plain import Plain
+from user_controls import set_passphrase
 
-from tray.approvals.passphrase import Passphrase
-from tray.engine.stores import open_stores
 from tray.paths import locate
 
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
-SECRET = "seven quiet bridges"
 WANTED = "Your Hooktray passphrase (it is not shown):"
 
 
@@ -24,10 +22,6 @@ def guarded_tray(folder: Path) -> Iterator[Live]:
     with closing(Plain(folder)) as plain:
         live = Live.fresh(plain, folder, configuration=GUARD, starts=False)
         live.script("guard.sh", "exit 0")
-        paths = locate(str(live.home))
-        paths.prepare()
-        stores = open_stores(paths, create=True)
-        Passphrase(stores.ledger).set(SECRET, "page")
-        stores.journal.close()
+        set_passphrase(locate(str(live.home)))
         live.start("--headless")
         yield live

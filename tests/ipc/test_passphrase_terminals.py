@@ -13,12 +13,13 @@ from pathlib import Path
 import psutil
 import pytest
 from desk import wait
-from ipc.guarded_tray import SECRET, WANTED, guarded_tray
+from ipc.guarded_tray import WANTED, guarded_tray
 from ipc.multiplexer import SLOW, Multiplexer
 from live import PAYLOADS, Live
 from plain import Plain
 from ssh_server import ssh_server
 from terminal import Shell
+from user_controls import SECRET
 
 from tray.approvals.controls import PASSPHRASE
 from tray.approvals.passphrase import TRIES, Passphrase

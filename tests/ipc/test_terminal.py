@@ -14,9 +14,10 @@ import pytest
 from damage import damage_table
 from desk import wait
 from guarded import approved
-from ipc.guarded_tray import GUARD, SECRET, WANTED, guarded_tray
+from ipc.guarded_tray import GUARD, WANTED, guarded_tray
 from live import Live
 from terminal import SLOW, Shell
+from user_controls import SECRET
 
 from tray.approvals.controls import PASSPHRASE, TERMINAL
 from tray.engine.stores import open_stores
