@@ -27,6 +27,8 @@ ROWS = {row["client"]: row for row in json.loads((Path(__file__).parent / "packa
 NEWEST = "CLIENTS_NEWEST" in os.environ
 LONGEST = 300  # seconds for 100-170 MB; 15-50 s where the registry is near
 TRIES = 2
+# npm and pip read their registries and certificates here. The tests remove these variables before they fetch.
+ENVIRONMENT = dict(os.environ)
 
 
 def fetched(client: str) -> Path:
@@ -98,7 +100,7 @@ def _npm_program() -> Sequence[str]:
 def _run(argv: Sequence[str]) -> str:
     """What it prints. Each run of npm has a cache of its own: another worker may fetch another client meanwhile."""
     with tempfile.TemporaryDirectory(dir=CACHE, prefix="npm-", ignore_cleanup_errors=True) as cache:
-        environment = {**os.environ, "npm_config_cache": cache}
+        environment = {**ENVIRONMENT, "npm_config_cache": cache}
         try:
             done = subprocess.run(
                 argv, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False

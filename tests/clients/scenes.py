@@ -103,7 +103,6 @@ class Scenes:
     @pytest.fixture(scope="class", autouse=True)
     @classmethod
     def fetched(cls) -> None:
-        """Of the class's scope, so that npm has its own configuration and no test's home."""
         try:
             cls.client.program()
         except RuntimeError as error:

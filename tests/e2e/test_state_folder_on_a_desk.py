@@ -29,14 +29,14 @@ def test_the_icon_a_critical_notification_and_the_menu_say_that_the_folder_was_d
     assert told.urgency == "critical"
     assert "All approvals are lost" in told.body
     shows(desk, live, IconState.CUT_OFF)
-    assert live.menu()[0].label.startswith(WHAT)
+    desk.wait(lambda: live.menu()[0].label.startswith(WHAT), what="the menu says it")
 
     live.click(WHAT)
 
     desk.wait(opened.exists, what="the whole of it is opened")
     assert str(live.home / "state") in Path(opened.read_text()).read_text()
     shows(desk, live, IconState.ATTENTION)  # the guard waits for its approval
-    assert not live.menu()[0].label.startswith(WHAT)
+    desk.wait(lambda: not live.menu()[0].label.startswith(WHAT), what="the menu no longer says it")
 
 
 def shows(desk: Desk, live: Live, state: IconState) -> None:

@@ -40,7 +40,7 @@ def test_a_terminal_that_a_program_made_is_not_the_console(tmp_path: Path) -> No
     terminal = Terminal(["setsid", "--ctty", "--wait", "cat"], tmp_path, {"PATH": os.environ["PATH"]})
     try:
         (command,) = wait(lambda: psutil.Process(terminal.process.pid).children(), 20, "it runs")
-        assert controlling_device(command.pid)
+        wait(lambda: controlling_device(command.pid), 20, "it has the terminal")
         assert not is_at_console(command.pid)
     finally:
         terminal.type("\x04")  # the end of what it reads
