@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from clients.packages import CACHE, LONGEST
+from clients.packages import CACHE, ENVIRONMENT, LONGEST
 from filelock import FileLock
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +49,9 @@ def wheels() -> Path:
             )
             wanted = (f"{one}=={VERSION}" for one in PACKAGES)
             argv: list[str] = [sys.executable, "-m", "pip", "download", *quiet, *PLATFORM, *wanted]
-            done = subprocess.run(argv, capture_output=True, text=True, timeout=LONGEST, check=False)
+            done = subprocess.run(
+                argv, env=ENVIRONMENT, capture_output=True, text=True, timeout=LONGEST, check=False
+            )  # fmt: skip
             if done.returncode:
                 pytest.skip(f"pyobjc's wheels cannot be fetched: {done.stderr.strip()[-200:]}")
             for wheel in folder.glob("*.whl"):
