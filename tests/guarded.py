@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -46,9 +45,9 @@ def guarded(plain: Plain, tmp_path: Path, script: str = DENY, **more: object) ->
 
 def at_once(live: Live, way: Callable[[Path], None]) -> None:
     """Stops the tray during `way`: on a busy machine it would restore some files before all are gone."""
-    live.process.send_signal(signal.SIGSTOP)
+    live.suspend()
     way(live.home / "state")
-    live.process.send_signal(signal.SIGCONT)
+    live.resume()
 
 
 def delete(folder: Path) -> None:

@@ -226,6 +226,14 @@ class Live:
     def item(self) -> Any:
         return self.desk.wait_item(self.process.pid)
 
+    def suspend(self) -> None:
+        """Returns when every thread of the tray stands still, until `resume`: the signal alone only asks for it."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitpid(self.process.pid, os.WUNTRACED)
+
+    def resume(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(60)

@@ -38,6 +38,7 @@ async def flood(address: str, pid: int, *, wait: bool) -> bool:
     else:  # what the library leaves unasked for when it gives up is not our noise
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
     os.kill(pid, signal.SIGSTOP)
+    os.waitpid(pid, os.WUNTRACED)
     try:
         for _ in range(20):
             bus.send(Message.new_signal("/a", "a.b", "C", "s", ["x" * BIG]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,12 +66,12 @@ def test_bad_input_gets_the_neutral_answer_and_a_row_that_says_what_was_wrong(
 
 def test_a_hung_tray_is_not_waited_for_and_does_not_judge_late(plain: Plain, tmp_path: Path) -> None:
     live = guarded(plain, tmp_path, f"echo x >>{tmp_path}/runs; {DENY}")
-    live.process.send_signal(signal.SIGSTOP)
+    live.suspend()
 
     done = live.relay("claude-code", "PreToolUse", PRE_TOOL_USE, is_hung=True)
 
     assert b'"deny"' in done.stdout
-    live.process.send_signal(signal.SIGCONT)
+    live.resume()
     assert b'"deny"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
     live.wait_log(2)
     live.quit()  # whatever it still had in hand is done by then

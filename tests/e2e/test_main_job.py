@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,10 +138,10 @@ def test_a_denial_blocks_in_the_agents_own_form_and_says_what_and_why(
 
 def test_what_a_hung_tray_missed_is_announced_and_in_the_menu_once_it_goes_on(desk: Desk, folder: Path) -> None:
     live = Live.fresh(desk, folder)
-    live.process.send_signal(signal.SIGSTOP)
+    live.suspend()
     live.relay("claude-code", "Stop", recorded("claude-code", "Stop"), is_hung=True)
 
-    live.process.send_signal(signal.SIGCONT)
+    live.resume()
 
     missed = "1 event was answered without the tray, which was busy: Claude Code Stop"
     desk.wait_notification(lambda one: one.body == missed)
